@@ -1,0 +1,75 @@
+# Finds what the program stands on. Only fmt, CLI11, nlohmann-json and libcsv are required; what else is
+# missing switches off what needs it, with one line that says so and how to get it.
+find_package(Threads REQUIRED)
+
+function(fusebench_require package debian)
+  find_package(${package} QUIET)
+  if(NOT ${package}_FOUND)
+    message(FATAL_ERROR "${package} was not found: apt-get install ${debian}, or run scripts/setup")
+  endif()
+endfunction()
+fusebench_require(fmt libfmt-dev)
+fusebench_require(CLI11 libcli11-dev)
+fusebench_require(nlohmann_json nlohmann-json3-dev)
+
+find_path(LIBCSV_INCLUDE_DIR csv.h)
+find_library(LIBCSV_LIBRARY NAMES libcsv.a csv)
+if(NOT LIBCSV_INCLUDE_DIR OR NOT LIBCSV_LIBRARY)
+  message(FATAL_ERROR "libcsv was not found: apt-get install libcsv-dev, or run scripts/setup")
+endif()
+
+add_library(fusebench_dependencies INTERFACE)
+# Header-only fmt, so that an installed tree needs one library less.
+target_link_libraries(fusebench_dependencies INTERFACE
+  Threads::Threads ${CMAKE_DL_LIBS} fmt::fmt-header-only CLI11::CLI11 nlohmann_json::nlohmann_json
+  ${LIBCSV_LIBRARY})
+target_include_directories(fusebench_dependencies SYSTEM INTERFACE ${LIBCSV_INCLUDE_DIR})
+
+function(fusebench_optional flag found what debian)
+  if(found)
+    target_compile_definitions(fusebench_dependencies INTERFACE ${flag}=1)
+  else()
+    target_compile_definitions(fusebench_dependencies INTERFACE ${flag}=0)
+    message(STATUS "fusebench: without ${what}: apt-get install ${debian} to have it")
+  endif()
+endfunction()
+
+find_package(hwy QUIET)
+fusebench_optional(FUSEBENCH_HAVE_HIGHWAY "${hwy_FOUND}" "the Highway variants" libhwy-dev)
+if(hwy_FOUND)
+  target_link_libraries(fusebench_dependencies INTERFACE hwy::hwy)
+endif()
+
+find_package(benchmark QUIET)
+fusebench_optional(FUSEBENCH_HAVE_GOOGLE_BENCHMARK "${benchmark_FOUND}" "'fusebench gbench'"
+                   libbenchmark-dev)
+if(benchmark_FOUND)
+  target_link_libraries(fusebench_dependencies INTERFACE benchmark::benchmark)
+endif()
+
+# Only headers are needed to build; driver and NVRTC are looked up when the program runs.
+set(cuda_roots $ENV{FUSEBENCH_CUDA_ROOT} $ENV{CUDA_HOME} $ENV{CUDA_PATH} /usr/local/cuda)
+find_path(CUDA_INCLUDE_DIR cuda.h HINTS ${cuda_roots} PATH_SUFFIXES include
+          targets/x86_64-linux/include)
+find_path(NVRTC_INCLUDE_DIR nvrtc.h HINTS ${cuda_roots} PATH_SUFFIXES include
+          targets/x86_64-linux/include)
+set(FUSEBENCH_HAVE_CUDA OFF)
+if(CUDA_INCLUDE_DIR AND NVRTC_INCLUDE_DIR)
+  set(FUSEBENCH_HAVE_CUDA ON)
+  file(STRINGS ${CUDA_INCLUDE_DIR}/cuda.h cuda_version REGEX "^#define CUDA_VERSION ")
+  string(REGEX REPLACE ".* ([0-9]+)[0-9][0-9][0-9]$" "\\1" cuda_major "${cuda_version}")
+  find_path(NVRTC_LIBRARY_DIR libnvrtc.so.${cuda_major} HINTS ${cuda_roots}
+            PATH_SUFFIXES lib64 lib targets/x86_64-linux/lib)
+  if(NOT NVRTC_LIBRARY_DIR)
+    set(NVRTC_LIBRARY_DIR "")
+  endif()
+  target_include_directories(fusebench_dependencies SYSTEM INTERFACE ${CUDA_INCLUDE_DIR}
+                             ${NVRTC_INCLUDE_DIR})
+  target_compile_definitions(fusebench_dependencies INTERFACE
+    FUSEBENCH_NVRTC_MAJOR=${cuda_major} FUSEBENCH_NVRTC_FOLDER="${NVRTC_LIBRARY_DIR}")
+else()
+  message(STATUS "fusebench: without CUDA: install the CUDA Toolkit, or run scripts/setup with "
+                 "FUSEBENCH_CUDA=1, to have it")
+endif()
+target_compile_definitions(fusebench_dependencies INTERFACE
+  FUSEBENCH_HAVE_CUDA=$<BOOL:${FUSEBENCH_HAVE_CUDA}>)

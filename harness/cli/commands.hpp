@@ -1,0 +1,30 @@
+// The subcommands. Each adds itself to the program and returns what runs it.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace fusebench {
+
+/// A subcommand and what to call, giving the exit code, when it was chosen.
+struct Command {
+  CLI::App* app = nullptr;
+  std::function<int()> run;
+};
+
+[[nodiscard]] Command add_list_command(CLI::App& program);
+[[nodiscard]] Command add_run_command(CLI::App& program);
+[[nodiscard]] Command add_verify_command(CLI::App& program);
+[[nodiscard]] Command add_compile_command(CLI::App& program);
+[[nodiscard]] Command add_gbench_command(CLI::App& program);
+[[nodiscard]] Command add_worker_command(CLI::App& program);
+
+/// The command line as it was given, for records.
+[[nodiscard]] const std::vector<std::string>& command_line();
+
+/// True once Ctrl-C or SIGTERM arrived; from the first call on they no longer end the process.
+[[nodiscard]] bool interrupt_requested();
+
+}  // namespace fusebench

@@ -1,0 +1,114 @@
+// fusebench compile: every kernel and configuration to machine code, without a device.
+#include <fmt/format.h>
+
+#include <array>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "harness/cli/commands.hpp"
+#include "harness/cli/options.hpp"
+#include "harness/cli/table.hpp"
+#include "harness/core/error.hpp"
+#include "harness/device/cuda/compiler.hpp"
+
+namespace fusebench {
+namespace {
+
+struct CompileOptions : SelectionOptions {
+  std::vector<std::string> architectures;
+  bool json = false;
+};
+
+struct Tally {
+  int compiled = 0;
+  int failed = 0;
+  int unsupported = 0;
+};
+
+using Rows = std::vector<std::vector<std::string>>;
+
+void compile_one(const Item& item, const Architecture& target, const std::string& folder, Rows& rows,
+                 Tally& tally) {
+  const VariantInfo& info = item.variant->info();
+  const std::string arch = target.to_string();
+  if (const auto reason = item.variant->unsupported(target)) {
+    ++tally.unsupported;
+    rows.push_back({arch, info.operator_name, info.name, item.job.configuration, "-", "-", "-", "-",
+                    "unsupported: " + *reason});
+    return;
+  }
+  const Configuration configuration = info.parameters.parse(
+      item.job.configuration == "default" ? "" : item.job.configuration);
+  for (const KernelSpec& spec : item.variant->kernels(configuration)) {
+    try {
+      const CompiledKernel compiled = compile_kernel(spec, target, folder);
+      for (const KernelResources& r : compiled.resources) {
+        rows.push_back({arch, info.operator_name, info.name, item.job.configuration, r.entry,
+                        std::to_string(r.registers), std::to_string(r.shared_bytes),
+                        std::to_string(r.spill_store_bytes + r.spill_load_bytes), "compiled"});
+      }
+      ++tally.compiled;
+    } catch (const Unavailable&) {
+      throw;  // no compiler at all: no verdict
+    } catch (const Error& error) {
+      ++tally.failed;
+      rows.push_back({arch, info.operator_name, info.name, item.job.configuration, "-", "-", "-", "-",
+                      std::string("failed: ") + error.what()});
+    }
+  }
+}
+
+int compile(CompileOptions options) {
+  options.device = "cuda";
+  SessionOptions session;
+  session.measure = false;
+  const std::vector<Item> items = plan_session(options.selection(), session);
+  Rows rows = {{"arch", "operator", "variant", "configuration", "kernel", "registers",
+                "shared bytes", "spill bytes", "result"}};
+  Tally tally;
+  for (const std::string& name : options.architectures) {
+    const Architecture target = parse_architecture(name);
+    for (const Item& item : items) compile_one(item, target, options.kernel_folder, rows, tally);
+  }
+  if (options.json) {
+    nlohmann::json document = nlohmann::json::array();
+    for (std::size_t i = 1; i < rows.size(); ++i) {
+      nlohmann::json row;
+      for (std::size_t k = 0; k < rows[0].size(); ++k) row[rows[0][k]] = rows[i][k];
+      document.push_back(std::move(row));
+    }
+    fmt::print("{}\n", document.dump(2));
+  } else {
+    constexpr std::array<std::size_t, 6> left = {0, 1, 2, 3, 4, 8};
+    fmt::print("{}{}: {} compiled, {} failed, {} unsupported\n", align(rows, left),
+               compiler_version(), tally.compiled, tally.failed, tally.unsupported);
+  }
+  if (tally.failed > 0) return negative_verdict;
+  return tally.compiled > 0 ? as_hoped : no_verdict;
+}
+
+}  // namespace
+
+Command add_compile_command(CLI::App& program) {
+  auto options = std::make_shared<CompileOptions>();
+  options->configuration = "all";
+  CLI::App* app = program.add_subcommand(
+      "compile", "Compile every CUDA kernel and configuration; needs NVRTC but no GPU");
+  app->add_option("--operator", options->operator_name, "only this operator (default: all)");
+  app->add_option("--filter", options->filter, "only what matches REGEX in 'operator variant'")
+      ->type_name("REGEX");
+  app->add_option("--configuration", options->configuration, "default, all, or key=value,...")
+      ->capture_default_str();
+  app->add_option("--kernels", options->kernel_folder,
+                  "read kernel sources from this checkout instead of those built in")
+      ->type_name("DIR");
+  app->add_option("--arch", options->architectures, "sm_80, sm_90a, sm_100a, ...; may be repeated")
+      ->required()
+      ->delimiter(',');
+  app->add_flag("--json", options->json, "print JSON");
+  app->footer("Example: fusebench compile --arch sm_90a --filter bulk_copy --configuration default");
+  return {app, [options] { return compile(*options); }};
+}
+
+}  // namespace fusebench

@@ -1,0 +1,122 @@
+// fusebench gbench: every available variant through Google Benchmark, timed by our stopwatch.
+#include <fmt/format.h>
+
+#include <map>
+#include <memory>
+
+#include "harness/cli/commands.hpp"
+#include "harness/cli/options.hpp"
+#include "harness/core/error.hpp"
+
+#if FUSEBENCH_HAVE_GOOGLE_BENCHMARK
+#include <benchmark/benchmark.h>
+
+#include "harness/verify/verifier.hpp"
+#endif
+
+namespace fusebench {
+namespace {
+
+#if FUSEBENCH_HAVE_GOOGLE_BENCHMARK
+
+// One device of each kind, opened when its first benchmark starts. Unlike `run`, this is one process:
+// Google Benchmark owns the loop, so a crash ends it.
+struct Benches {
+  DeviceOptions options;
+  std::map<DeviceKind, std::unique_ptr<Device>> devices;
+  std::map<DeviceKind, std::unique_ptr<Stopwatch>> stopwatches;
+
+  Device& device(DeviceKind kind) {
+    auto& device = devices[kind];
+    if (!device) device = open_device(kind, options);
+    return *device;
+  }
+  Stopwatch& stopwatch(DeviceKind kind) {
+    auto& stopwatch = stopwatches[kind];
+    if (!stopwatch) stopwatch = device(kind).stopwatch();
+    return *stopwatch;
+  }
+};
+
+void run_benchmark(benchmark::State& state, const Item& item, Benches& benches) {
+  try {
+    Device& device = benches.device(item.device);
+    const VariantInfo& info = item.variant->info();
+    const Problem problem = item.op->parse_problem(item.job.problem);
+    const Configuration configuration = info.parameters.parse(
+        item.job.configuration == "default" ? "" : item.job.configuration);
+    Workbench bench(*item.op, problem, item.job.seed, device);
+    const auto plan = item.variant->prepare(problem, configuration, device);
+    const Verdict verdict = verify_once(*plan, bench, device, info.precision);
+    if (!verdict.right) {
+      state.SkipWithError(("wrong: " + verdict.reason).c_str());
+      return;
+    }
+    Stopwatch& stopwatch = benches.stopwatch(item.device);
+    for (auto _ : state) {
+      const Lap lap = stopwatch.cold([&] { plan->enqueue(bench.tensors()); });
+      state.SetIterationTime(lap.ns * 1e-9);
+    }
+    state.SetBytesProcessed(state.iterations() * item.op->useful_bytes(problem));
+    state.SetLabel(std::string(to_string(info.precision)));
+  } catch (const std::exception& error) {
+    state.SkipWithError(error.what());
+  }
+}
+
+int run_gbench(const RunOptions& options, std::vector<std::string> rest) {
+  SessionOptions session = options.session();
+  session.measure = false;
+  const std::vector<Item> items = plan_session(options.selection(), session);
+  Benches benches{.options = session.device, .devices = {}, .stopwatches = {}};
+
+  rest.insert(rest.begin(), "fusebench gbench");
+  std::vector<char*> argv;
+  for (std::string& argument : rest) argv.push_back(argument.data());
+  int argc = static_cast<int>(argv.size());
+  argv.push_back(nullptr);
+  benchmark::Initialize(&argc, argv.data());
+  benchmark::AddCustomContext("seed", std::to_string(options.seed()));
+  if (argc > 1) throw Error("gbench: unknown argument '{}'; see 'fusebench gbench --help'", argv[1]);
+
+  for (const Item& item : items) {
+    if (!item.unavailable.empty()) continue;
+    std::string name = item.job.operator_name + "/" + item.job.variant + "/" + item.job.problem;
+    if (item.show_configuration) name += "/" + item.job.configuration;
+    benchmark::RegisterBenchmark(
+        name.c_str(), [&item, &benches](benchmark::State& state) { run_benchmark(state, item, benches); })
+        ->UseManualTime()
+        ->Unit(benchmark::kMicrosecond);
+  }
+  const std::size_t ran = benchmark::RunSpecifiedBenchmarks();
+  benchmark::Shutdown();
+  return ran > 0 ? as_hoped : no_verdict;
+}
+
+#else
+
+int run_gbench(const RunOptions&, const std::vector<std::string>&) {
+  throw Error("this build has no Google Benchmark: install libbenchmark-dev and build again");
+}
+
+#endif
+
+}  // namespace
+
+Command add_gbench_command(CLI::App& program) {
+  auto options = std::make_shared<RunOptions>();
+  CLI::App* app = program.add_subcommand(
+      "gbench", "Run through Google Benchmark; its --benchmark_... options are passed on");
+  options->SelectionOptions::add_to(*app);
+  app->add_option("--problem", options->problem, "as for run")->type_name("SIZES");
+  app->add_option("--configuration", options->configuration, "default, all, or key=value,...")
+      ->capture_default_str();
+  app->add_option("--seed", options->given_seed, "of the inputs (default: a fresh one)");
+  app->add_flag("--pin", options->pin, "tie CPU threads to cores");
+  app->allow_extras();
+  app->footer("Example: fusebench gbench --device cpu --benchmark_filter=threads "
+              "--benchmark_out=out.json");
+  return {app, [options, app] { return run_gbench(*options, app->remaining()); }};
+}
+
+}  // namespace fusebench

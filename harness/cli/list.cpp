@@ -1,0 +1,67 @@
+// fusebench list: what there is, and what can run here.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <regex>
+
+#include "harness/cli/commands.hpp"
+#include "harness/cli/options.hpp"
+#include "harness/cli/table.hpp"
+#include "harness/core/error.hpp"
+#include "harness/core/registry.hpp"
+
+namespace fusebench {
+namespace {
+
+struct ListOptions : SelectionOptions {
+  bool json = false;
+};
+
+int list(const ListOptions& options) {
+  SessionOptions session;
+  session.measure = false;
+  std::vector<Item> items = plan_session(options.selection(), session);
+  std::stable_sort(items.begin(), items.end(), [](const Item& a, const Item& b) {
+    return std::pair(a.job.operator_name, a.device) < std::pair(b.job.operator_name, b.device);
+  });
+  std::vector<std::vector<std::string>> rows = {
+      {"operator", "variant", "device", "precision", "configurations", "available"}};
+  nlohmann::json document = nlohmann::json::array();
+  for (const Item& item : items) {
+    const VariantInfo& info = item.variant->info();
+    const std::size_t configurations = info.parameters.all().size();
+    rows.push_back({info.operator_name, info.name, std::string(to_string(info.device)),
+                    std::string(to_string(info.precision)), std::to_string(configurations),
+                    item.unavailable.empty() ? "yes" : "no: " + item.unavailable});
+    document.push_back({{"operator", info.operator_name},
+                        {"variant", info.name},
+                        {"idea", info.idea},
+                        {"device", to_string(info.device)},
+                        {"precision", to_string(info.precision)},
+                        {"configurations", configurations},
+                        {"default_configuration",
+                         info.parameters.default_configuration().to_string()},
+                        {"available", item.unavailable.empty()},
+                        {"reason", item.unavailable}});
+  }
+  constexpr std::array<std::size_t, 5> left = {0, 1, 2, 3, 5};
+  fmt::print("{}", options.json ? document.dump(2) + "\n" : align(rows, left));
+  return as_hoped;
+}
+
+}  // namespace
+
+Command add_list_command(CLI::App& program) {
+  auto options = std::make_shared<ListOptions>();
+  CLI::App* app = program.add_subcommand("list", "Show operators and variants, and which can run here");
+  options->add_to(*app);
+  app->add_flag("--json", options->json, "print JSON");
+  app->footer("Example: fusebench list --device cuda --json");
+  return {app, [options] { return list(*options); }};
+}
+
+}  // namespace fusebench

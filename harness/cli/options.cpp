@@ -1,0 +1,75 @@
+#include "harness/cli/options.hpp"
+
+#include "harness/core/error.hpp"
+#include "harness/session/provenance.hpp"
+
+namespace fusebench {
+
+void SelectionOptions::add_to(CLI::App& app) {
+  app.add_option("--operator", operator_name, "only this operator (default: all)");
+  app.add_option("--filter", filter, "only what matches REGEX in 'operator variant'")
+      ->type_name("REGEX");
+  app.add_option("--device", device, "cpu, cuda or all")
+      ->check(CLI::IsMember({"cpu", "cuda", "all"}))
+      ->capture_default_str();
+  app.add_option("--kernels", kernel_folder,
+                 "read kernel sources from this checkout instead of those built in")
+      ->type_name("DIR");
+}
+
+Selection SelectionOptions::selection() const {
+  Selection selection{.operator_name = operator_name,
+                      .filter = filter,
+                      .problem = problem,
+                      .configuration = configuration};
+  if (device != "all") selection.devices = {parse_device_kind(device)};
+  return selection;
+}
+
+void RunOptions::add_to(CLI::App& app, bool measures) {
+  SelectionOptions::add_to(app);
+  app.add_option("--problem", problem,
+                 "quick, official, key=value,... or an operator's shorthand such as N,C,D,H,W "
+                 "(default: quick on a CPU, official on a GPU)")
+      ->type_name("SIZES");
+  app.add_option("--configuration", configuration, "default, all, or key=value,... where a value may be a|b or *")
+      ->capture_default_str();
+  app.add_option("--seed", given_seed, "of the inputs (default: a fresh one, printed)");
+  app.add_option("--timeout", timeout_seconds, "seconds for one configuration, all phases")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app.add_flag("--pin", pin, "tie CPU threads to cores");
+  app.add_option("--csv", csv, "write one row for each result, and FILE's .samples.csv with every sample")
+      ->type_name("FILE");
+  app.add_option("--json", json, "write the run as one document")->type_name("FILE");
+  app.add_flag("--quiet", quiet, "print nothing but errors");
+  if (!measures) return;
+  app.add_option("--max-samples", limits.max_samples, "most samples of one configuration")
+      ->check(CLI::Range(1, 1'000'000))
+      ->capture_default_str();
+  app.add_option("--max-time", limits.max_seconds, "most seconds of sampling one configuration")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app.add_option("--target-width", limits.target_width,
+                 "stop when the median's 95% interval, over the median, is this narrow")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+}
+
+SessionOptions RunOptions::session() const {
+  SessionOptions options;
+  options.seed = seed();
+  options.limits = limits;
+  options.limits.min_samples = std::min(limits.min_samples, limits.max_samples);
+  options.timeout_seconds = timeout_seconds;
+  options.device = {.pin_threads = pin, .kernel_folder = kernel_folder};
+  return options;
+}
+
+std::uint64_t RunOptions::seed() const {
+  if (given_seed) return *given_seed;
+  if (!drawn_seed_) drawn_seed_ = fresh_seed();
+  return *drawn_seed_;
+}
+
+}  // namespace fusebench

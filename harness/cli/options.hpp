@@ -1,0 +1,48 @@
+// The options that subcommands share, and what they mean together.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/session/session.hpp"
+
+namespace fusebench {
+
+/// Exit codes of every subcommand.
+enum ExitCode : int { as_hoped = 0, negative_verdict = 1, no_verdict = 2 };
+
+/// --operator, --filter, --device, --kernels
+struct SelectionOptions {
+  void add_to(CLI::App& app);
+  [[nodiscard]] Selection selection() const;
+
+  std::string operator_name;
+  std::string filter;
+  std::string device = "all";
+  std::string problem;
+  std::string configuration = "default";
+  std::string kernel_folder;
+};
+
+/// --problem, --configuration, --seed, --timeout, --pin, --csv, --json, --quiet and the sampler's.
+struct RunOptions : SelectionOptions {
+  void add_to(CLI::App& app, bool measures);
+  [[nodiscard]] SessionOptions session() const;
+  [[nodiscard]] std::uint64_t seed() const;
+
+  std::optional<std::uint64_t> given_seed;
+  double timeout_seconds = 120.0;
+  bool pin = false;
+  bool quiet = false;
+  std::string csv;
+  std::string json;
+  SamplingLimits limits;
+
+ private:
+  mutable std::optional<std::uint64_t> drawn_seed_;  // one draw for a whole command
+};
+
+}  // namespace fusebench

@@ -1,0 +1,43 @@
+#include "harness/cli/progress.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdio>
+
+#include "harness/cli/table.hpp"
+
+namespace fusebench {
+namespace {
+
+std::string summary_of(const Record& record) {
+  std::string text(to_string(record.outcome));
+  if (record.median_ns) text += "  " + format_time(*record.median_ns);
+  if (!record.reason.empty()) text += ": " + record.reason;
+  return text;
+}
+
+}  // namespace
+
+Progress::Progress(bool quiet) : quiet_(quiet), terminal_(isatty(STDERR_FILENO) != 0) {}
+
+void Progress::start(std::size_t index, std::size_t total, const Item& item) {
+  silent_ = quiet_ || !item.unavailable.empty();  // the table says why, once for all of them
+  head_ = fmt::format("[{}/{}] {} {}", index, total, item.job.operator_name, item.job.variant);
+  if (item.show_configuration) head_ += " " + item.job.configuration;
+  head_ += " ...";
+}
+
+void Progress::phase(const std::string& phase) {
+  if (silent_ || !terminal_) return;
+  fmt::print(stderr, "\r\033[K{} {}", head_, phase);
+  (void)std::fflush(stderr);
+}
+
+void Progress::result(const JobResult& result) {
+  if (silent_) return;
+  fmt::print(stderr, "{}{} {}\n", terminal_ ? "\r\033[K" : "", head_, summary_of(result.record));
+  for (const std::string& note : result.notes) fmt::print(stderr, "    note: {}\n", note);
+}
+
+}  // namespace fusebench

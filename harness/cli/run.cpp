@@ -1,0 +1,150 @@
+// fusebench run and fusebench verify: the main job, with and without the clock.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+
+#include "harness/cli/commands.hpp"
+#include "harness/cli/options.hpp"
+#include "harness/cli/progress.hpp"
+#include "harness/cli/table.hpp"
+#include "harness/core/error.hpp"
+#include "harness/record/csv_writer.hpp"
+#include "harness/record/json_writer.hpp"
+
+namespace fusebench {
+namespace {
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "unknown";
+}
+
+void check_folder_of(const std::string& path) {
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  if (!folder.empty() && !std::filesystem::is_directory(folder)) {
+    throw Error("cannot write {}: there is no folder {}; make it first", path, folder.string());
+  }
+}
+
+// Writes every result down as it arrives, and tells the terminal.
+class Recorder final : public SessionObserver {
+ public:
+  Recorder(const RunOptions& options, std::vector<DeviceTraits> devices)
+      : json_path_(options.json), progress_(options.quiet) {
+    for (const std::string& path : {options.csv, options.json}) {
+      if (!path.empty()) check_folder_of(path);
+    }
+    if (!options.csv.empty()) csv_.emplace(options.csv);
+    document_.command_line = command_line();
+    document_.working_directory = std::filesystem::current_path().string();
+    document_.host = host_name();
+    document_.devices = std::move(devices);
+    if (!json_path_.empty()) write_json(json_path_, document_);
+  }
+
+  void on_start(std::size_t index, std::size_t total, const Item& item) override {
+    progress_.start(index, total, item);
+  }
+  void on_phase(const std::string& phase) override { progress_.phase(phase); }
+
+  void on_result(const JobResult& result) override {
+    progress_.result(result);
+    document_.records.push_back(result.record);
+    for (const std::string& note : result.notes) {
+      document_.notes.push_back(result.record.variant + ": " + note);
+    }
+    if (csv_) csv_->append(result.record, result.samples);
+    // The CSV is what survives a kill; the whole document again for each of thousands of
+    // configurations would cost more than it tells.
+    const auto now = std::chrono::steady_clock::now();
+    if (!json_path_.empty() && now - last_json_ > std::chrono::seconds(1)) {
+      write_json(json_path_, document_);
+      last_json_ = now;
+    }
+  }
+
+  void finish(bool complete) {
+    document_.complete = complete;
+    if (!json_path_.empty()) write_json(json_path_, document_);
+  }
+
+  [[nodiscard]] const std::vector<Record>& records() const { return document_.records; }
+
+ private:
+  std::string json_path_;
+  Progress progress_;
+  std::optional<ResultFiles> csv_;
+  RunDocument document_;
+  std::chrono::steady_clock::time_point last_json_;
+};
+
+int exit_code_of(const std::vector<Record>& records) {
+  bool any_ran = false;
+  for (const Record& record : records) {
+    if (record.outcome == Outcome::unavailable) continue;
+    any_ran = true;
+    if (record.outcome != Outcome::passed) return negative_verdict;
+  }
+  return any_ran ? as_hoped : no_verdict;
+}
+
+int run(const RunOptions& options, bool measures) {
+  SessionOptions session = options.session();
+  session.measure = measures;
+  session.interrupted = interrupt_requested;
+  const std::vector<Item> items = plan_session(options.selection(), session);
+
+  std::map<DeviceKind, DeviceTraits> devices;
+  std::vector<std::string> baselines;
+  for (const Item& item : items) {
+    if (item.variant != nullptr && item.variant->info().baseline) baselines.push_back(item.job.variant);
+    if (!item.unavailable.empty() || devices.contains(item.device)) continue;
+    devices[item.device] = probe_device(item.device).traits.value_or(DeviceTraits{});
+  }
+  if (devices.empty()) {
+    throw Error("nothing that was chosen can run here: {}", items.front().unavailable);
+  }
+  std::vector<DeviceTraits> traits;
+  for (const auto& [kind, of_kind] : devices) traits.push_back(of_kind);
+
+  Recorder recorder(options, std::move(traits));
+  if (!options.quiet) fmt::print(stderr, "seed {}\n", options.seed());
+  const bool complete = run_session(items, session, recorder);
+  recorder.finish(complete);
+  if (!options.quiet) fmt::print("{}", result_table(recorder.records(), baselines, devices));
+  if (!complete) {
+    const std::string kept = options.csv.empty() ? "" : "; the rows are in " + options.csv;
+    throw Error("interrupted after {} of {}{}", recorder.records().size(), items.size(), kept);
+  }
+  return exit_code_of(recorder.records());
+}
+
+Command add_command(CLI::App& program, const char* name, const char* help, const char* example,
+                    bool measures) {
+  auto options = std::make_shared<RunOptions>();
+  CLI::App* app = program.add_subcommand(name, help);
+  options->add_to(*app, measures);
+  app->footer(example);
+  return {app, [options, measures] { return run(*options, measures); }};
+}
+
+}  // namespace
+
+Command add_run_command(CLI::App& program) {
+  return add_command(program, "run", "Verify, then time, and tabulate",
+                     "Example: fusebench run --filter 'cpu_(threads|simd)' --csv run.csv", true);
+}
+
+Command add_verify_command(CLI::App& program) {
+  return add_command(program, "verify", "Verify without timing",
+                     "Example: fusebench verify --problem 2,3,5,7,9 --seed 42", false);
+}
+
+}  // namespace fusebench

@@ -1,0 +1,31 @@
+// The table of a run, as text.
+#pragma once
+
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "harness/core/device_traits.hpp"
+#include "harness/core/record.hpp"
+
+namespace fusebench {
+
+/// Columns as wide as their contents, the first left-aligned, the others right-aligned; columns in
+/// `left` left-aligned too.
+[[nodiscard]] std::string align(const std::vector<std::vector<std::string>>& rows,
+                                std::span<const std::size_t> left);
+
+/// One table for each device and problem: what passed by time, then the rest, then the controls, and a
+/// line that says what the marks mean. `baselines` names the unfused variants.
+[[nodiscard]] std::string result_table(std::span<const Record> records,
+                                       const std::vector<std::string>& baselines,
+                                       const std::map<DeviceKind, DeviceTraits>& devices);
+
+/// 1234567 ns -> "1.235 ms"
+[[nodiscard]] std::string format_time(double ns);
+
+/// What ranks: passed, timed, and no control.
+[[nodiscard]] bool is_ranked(const Record& record);
+
+}  // namespace fusebench

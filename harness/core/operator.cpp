@@ -1,0 +1,47 @@
+#include "harness/core/operator.hpp"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "harness/core/error.hpp"
+#include "harness/core/parameters.hpp"
+
+namespace fusebench {
+
+std::int64_t Problem::size(std::string_view name) const {
+  for (const auto& [key, value] : sizes_) {
+    if (key == name) return value;
+  }
+  throw Error("problem '{}' has no size '{}'", to_string(), name);
+}
+
+std::string Problem::to_string() const {
+  std::vector<std::string> parts;
+  for (const auto& [key, value] : sizes_) parts.push_back(fmt::format("{}={}", key, value));
+  return fmt::format("{}", fmt::join(parts, ","));
+}
+
+Problem parse_sizes(std::string_view text, std::span<const std::string_view> names) {
+  std::vector<std::pair<std::string, std::int64_t>> sizes;
+  const auto pairs = parse_key_values("--problem", text);
+  for (const auto& [key, value] : pairs) {
+    if (std::find(names.begin(), names.end(), key) == names.end()) {
+      throw Error("--problem: unknown size '{}'; the sizes are {}", key, fmt::join(names, ", "));
+    }
+  }
+  for (const std::string_view name : names) {
+    const auto matches = [&](const auto& pair) { return pair.first == name; };
+    const auto found = std::find_if(pairs.begin(), pairs.end(), matches);
+    if (found == pairs.end()) throw Error("--problem '{}': size '{}' is missing", text, name);
+    if (std::count_if(pairs.begin(), pairs.end(), matches) > 1) {
+      throw Error("--problem '{}': size '{}' is given twice", text, name);
+    }
+    const std::int64_t value = parse_integer(fmt::format("--problem: {}", name), found->second);
+    if (value < 1) throw Error("--problem: {} must be at least 1, not {}", name, value);
+    sizes.emplace_back(name, value);
+  }
+  return Problem(std::move(sizes));
+}
+
+}  // namespace fusebench

@@ -1,0 +1,42 @@
+// Tensors as the harness sees them: a name, a shape, and how an input is made from a seed.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace fusebench {
+
+/// Extents in elements, outermost first; row-major and contiguous (NCDHW where there are five).
+using Shape = std::vector<std::int64_t>;
+
+/// Product of the extents. Throws Error when it exceeds 2^60, before anything can overflow.
+[[nodiscard]] std::int64_t element_count(const Shape& shape);
+
+/// "[16,64,32,64,64]"
+[[nodiscard]] std::string to_string(const Shape& shape);
+
+/// The coordinates of element `index` in row-major order: "(n=1, c=2, d=3, h=4, w=5)" for five
+/// dimensions, otherwise plain numbers.
+[[nodiscard]] std::string coordinates(const Shape& shape, std::int64_t index);
+
+/// An input's value i is fl((scale * u_i + offset) * factor), u_i from stream 10 * seed + stream
+/// (see generator.hpp). scale * u + offset must be exact in float32, so that an FMA and two
+/// operations agree and every device makes the same values.
+struct InputRecipe {
+  std::uint64_t stream = 0;
+  float scale = 1.0F;
+  float offset = 0.0F;
+  float factor = 1.0F;
+};
+
+enum class TensorRole { input, output };
+
+struct TensorSpec {
+  std::string name;
+  Shape shape;  ///< float32 elements
+  TensorRole role = TensorRole::input;
+  InputRecipe recipe;  ///< inputs only
+};
+
+}  // namespace fusebench

@@ -1,0 +1,75 @@
+// A variant: one implementation of an operator on one kind of device, and the plan it makes.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/core/device_traits.hpp"
+#include "harness/core/kernel.hpp"
+#include "harness/core/operator.hpp"
+#include "harness/core/outcome.hpp"
+#include "harness/core/parameters.hpp"
+
+namespace fusebench {
+
+class Device;
+
+/// Addresses of an operator's tensors, in the order of Operator::tensors, on the plan's device.
+class TensorTable {
+ public:
+  explicit TensorTable(std::vector<void*> addresses) : addresses_(std::move(addresses)) {}
+  [[nodiscard]] const float* input(std::size_t index) const {
+    return static_cast<const float*>(addresses_.at(index));
+  }
+  [[nodiscard]] float* output() const { return static_cast<float*>(addresses_.back()); }
+
+ private:
+  std::vector<void*> addresses_;
+};
+
+/// A variant prepared for a problem and a configuration. enqueue() is what is timed: on a CPU the
+/// work is done when it returns, on a GPU it has been put on the device's current stream.
+class Plan {
+ public:
+  virtual ~Plan() = default;
+  /// Throws Error when the launch is refused, e.g. for an alignment the variant does not handle.
+  virtual void enqueue(const TensorTable& tensors) = 0;
+};
+
+/// A plan whose enqueue() calls `body`.
+[[nodiscard]] std::unique_ptr<Plan> make_plan(std::function<void(const TensorTable&)> body);
+
+struct VariantInfo {
+  std::string operator_name;
+  std::string name;  ///< "<device>_<idea>"
+  std::string idea;  ///< one line: what this variant measures
+  DeviceKind device = DeviceKind::cpu;
+  Precision precision = Precision::float32;
+  ParameterSpace parameters;
+  bool baseline = false;  ///< the unfused one that speed-ups are counted from, one for each device
+};
+
+class Variant {
+ public:
+  virtual ~Variant() = default;
+
+  [[nodiscard]] virtual const VariantInfo& info() const = 0;
+  /// Why it cannot run on such a device or in this build; nullopt when it can.
+  [[nodiscard]] virtual std::optional<std::string> unavailable(const DeviceTraits& device) const = 0;
+  /// Why its kernels cannot be compiled for an architecture; nullopt when they can.
+  [[nodiscard]] virtual std::optional<std::string> unsupported(const Architecture&) const {
+    return std::nullopt;
+  }
+  /// The kernels that a configuration compiles; none on a CPU.
+  [[nodiscard]] virtual std::vector<KernelSpec> kernels(const Configuration&) const { return {}; }
+  /// Compiles kernels and makes workspace. Throws Unavailable when the device cannot run this
+  /// configuration, Error when something broke.
+  [[nodiscard]] virtual std::unique_ptr<Plan> prepare(const Problem& problem,
+                                                      const Configuration& configuration,
+                                                      Device& device) const = 0;
+};
+
+}  // namespace fusebench

@@ -1,0 +1,235 @@
+// The first CUDA device, through the driver API.
+#include "harness/device/cuda/cuda_device.hpp"
+
+#include <cuda.h>
+
+#include <array>
+#include <cstring>
+
+#include "harness/core/error.hpp"
+#include "harness/core/generator.hpp"
+#include "harness/device/cuda/compiler.hpp"
+#include "harness/device/cuda/cuda_module.hpp"
+#include "harness/device/cuda/cuda_stopwatch.hpp"
+#include "harness/device/cuda/data_sheet.hpp"
+#include "harness/device/cuda/driver_api.hpp"
+#include "harness/device/cuda/nvml.hpp"
+
+namespace fusebench {
+namespace {
+
+int attribute(CUdevice_attribute which) {
+  int value = 0;
+  FUSEBENCH_CUDA(DeviceGetAttribute, &value, which, 0);
+  return value;
+}
+
+std::string pci_bus_id() {
+  std::array<char, 32> text{};
+  FUSEBENCH_CUDA(DeviceGetPCIBusId, text.data(), static_cast<int>(text.size()), 0);
+  return text.data();
+}
+
+// Twice the memory clock (both edges) times the bus; kHz and bits as the driver gives them.
+double peak_from_attributes() {
+  const double khz = attribute(CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE);
+  const double bits = attribute(CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH);
+  return 2.0 * khz * 1e3 * bits / 8.0 / 1e9;
+}
+
+DeviceTraits read_traits(const Nvml& nvml) {
+  DeviceTraits traits;
+  traits.kind = DeviceKind::cuda;
+  std::array<char, 128> name{};
+  FUSEBENCH_CUDA(DeviceGetName, name.data(), static_cast<int>(name.size()), 0);
+  traits.name = name.data();
+  int version = 0;
+  FUSEBENCH_CUDA(DriverGetVersion, &version);
+  traits.driver = fmt::format("{} (CUDA {}.{})", nvml.driver_version(), version / 1000,
+                              version % 1000 / 10);
+  try {
+    traits.toolkit = compiler_version();
+  } catch (const Unavailable&) {
+    traits.toolkit = "none";
+  }
+  traits.clock_policy = nvml.clock_policy();
+  traits.processors = attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+  traits.cache_bytes = attribute(CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);
+  std::size_t memory = 0;
+  FUSEBENCH_CUDA(DeviceTotalMem, &memory, 0);
+  traits.memory_bytes = static_cast<std::int64_t>(memory);
+  traits.shared_memory_bytes = attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
+  const double sheet = data_sheet_gbps(traits.name);
+  traits.peak_gbps = sheet > 0 ? sheet : peak_from_attributes();
+  traits.nominal_clock_mhz = attribute(CU_DEVICE_ATTRIBUTE_CLOCK_RATE) / 1e3;
+  const int number = 10 * attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) +
+                     attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
+  traits.architecture = Architecture{.number = number, .specific = number >= 90};
+  return traits;
+}
+
+class HardwareDevice final : public CudaDevice {
+ public:
+  explicit HardwareDevice(const DeviceOptions& options)
+      : nvml_(pci_bus_id()), traits_(read_traits(nvml_)), kernel_folder_(options.kernel_folder) {
+    (void)compiler_version();  // throws with the reason where kernels cannot be compiled
+    CUcontext context = nullptr;
+    FUSEBENCH_CUDA(DevicePrimaryCtxRetain, &context, 0);
+    FUSEBENCH_CUDA(CtxSetCurrent, context);
+    FUSEBENCH_CUDA(StreamCreate, &stream_, CU_STREAM_NON_BLOCKING);
+    memory_ = load({.source = "harness/device/cuda/kernels/memory.cu", .macros = {}});
+    generate_ = memory_->kernel("generate");
+    poison_ = memory_->kernel("poison");
+    fingerprint_ = memory_->kernel("fingerprint");
+    sum_ = allocate(sizeof(std::uint64_t));
+  }
+
+  const DeviceTraits& traits() const override { return traits_; }
+
+  Buffer allocate(std::size_t bytes) override {
+    CUdeviceptr address = 0;
+    FUSEBENCH_CUDA(MemAlloc, &address, bytes == 0 ? 1 : bytes);
+    return {reinterpret_cast<void*>(address), bytes,
+            [](void* p) { (void)driver().MemFree(reinterpret_cast<CUdeviceptr>(p)); }};
+  }
+
+  void upload(void* to, const void* from, std::size_t bytes) override {
+    FUSEBENCH_CUDA(MemcpyHtoD, reinterpret_cast<CUdeviceptr>(to), from, bytes);
+    FUSEBENCH_CUDA(CtxSynchronize);  // our stream does not wait for the default one
+  }
+
+  void download(void* to, const void* from, std::size_t bytes) override {
+    synchronise();
+    FUSEBENCH_CUDA(MemcpyDtoH, to, reinterpret_cast<CUdeviceptr>(from), bytes);
+  }
+
+  std::span<const std::byte> host_view(const void* address, std::size_t bytes) override {
+    if (staging_.bytes() < bytes) {
+      staging_ = {};
+      void* host = nullptr;
+      FUSEBENCH_CUDA(MemHostAlloc, &host, bytes, 0);
+      staging_ = {host, bytes, [](void* p) { (void)driver().MemFreeHost(p); }};
+    }
+    download(staging_.address(), address, bytes);
+    return {static_cast<const std::byte*>(staging_.address()), bytes};
+  }
+
+  void generate(float* to, std::int64_t count, const InputRecipe& recipe,
+                std::uint64_t seed) override {
+    generate_->launch(cover(), to, static_cast<std::uint64_t>(count), stream_of(seed, recipe),
+                      recipe.scale, recipe.offset, recipe.factor);
+    synchronise();
+  }
+
+  void poison(float* to, std::int64_t count, std::uint64_t seed) override {
+    poison_->launch(cover(), to, static_cast<std::uint64_t>(count), seed);
+    synchronise();
+  }
+
+  std::uint64_t fingerprint(const void* address, std::size_t bytes) override {
+    std::uint64_t sum = 0;
+    upload(sum_.address(), &sum, sizeof sum);
+    fingerprint_->launch(cover(), address, static_cast<std::uint64_t>(bytes / 4), sum_.address());
+    download(&sum, sum_.address(), sizeof sum);
+    return sum;
+  }
+
+  void synchronise() override { FUSEBENCH_CUDA(CtxSynchronize); }
+
+  std::unique_ptr<Stopwatch> stopwatch() override {
+    return std::make_unique<CudaStopwatch>(
+        *this, stream_, allocate(static_cast<std::size_t>(2 * traits_.cache_bytes)));
+  }
+
+  std::vector<Control> controls() override;
+
+  std::optional<double> temperature_c() override { return nvml_.temperature_c(); }
+
+  std::unique_ptr<CudaModule> load(const KernelSpec& spec) override {
+    const CompiledKernel compiled = compile_kernel(spec, *traits_.architecture, kernel_folder_);
+    return load_cuda_module(compiled.cubin, stream_);
+  }
+
+ private:
+  [[nodiscard]] LaunchShape cover() const {
+    return {.blocks = static_cast<std::uint32_t>(8 * traits_.processors), .threads = 256};
+  }
+
+  Nvml nvml_;
+  DeviceTraits traits_;
+  std::string kernel_folder_;
+  CUstream stream_ = nullptr;
+  std::unique_ptr<CudaModule> memory_, controls_;
+  std::unique_ptr<CudaKernel> generate_, poison_, fingerprint_, copy_, fill_;
+  Buffer sum_;
+  Buffer staging_;
+};
+
+std::vector<Control> HardwareDevice::controls() {
+  // The fastest of a sweep on an H200: a copy likes small blocks that each touch little, a fill likes
+  // several stores a thread.
+  constexpr std::int64_t copy_block = 128;
+  constexpr std::int64_t fill_block = 256;
+  constexpr std::int64_t fill_items = 4;
+  controls_ = load({.source = "harness/device/cuda/kernels/controls.cu",
+                    .macros = {{"COPY_BLOCK", std::to_string(copy_block)},
+                               {"FILL_BLOCK", std::to_string(fill_block)},
+                               {"FILL_ITEMS", std::to_string(fill_items)},
+                               {"LOAD", "load_l2"},
+                               {"STORE", "store_default"}}});
+  copy_ = controls_->kernel("copy");
+  fill_ = controls_->kernel("fill");
+  const auto shape = [](std::size_t bytes, std::int64_t threads, std::int64_t items) {
+    return LaunchShape{.blocks = blocks_for(static_cast<std::int64_t>(bytes / 16), threads * items),
+                       .threads = static_cast<std::uint32_t>(threads)};
+  };
+  // The kernels move whole float4s; the last 0 to 12 bytes go by the driver's own calls.
+  const auto copy_engine = [stream = stream_](void* to, const void* from, std::size_t bytes) {
+    if (bytes == 0) return;
+    FUSEBENCH_CUDA(MemcpyDtoDAsync, reinterpret_cast<CUdeviceptr>(to),
+                   reinterpret_cast<CUdeviceptr>(from), bytes, stream);
+  };
+  return {
+      {"copy", "float4, 128 threads, one access a thread", 2,
+       [this, shape, copy_engine](void* to, const void* from, std::size_t bytes) {
+         const std::size_t whole = bytes / 16 * 16;
+         copy_->launch(shape(whole, copy_block, 1), to, from, static_cast<std::uint64_t>(whole / 16));
+         copy_engine(static_cast<std::byte*>(to) + whole,
+                     static_cast<const std::byte*>(from) + whole, bytes - whole);
+       }},
+      {"memcpy", "cuMemcpyDtoDAsync", 2, copy_engine},
+      {"fill", "float4, 256 threads, four stores a thread", 1,
+       [this, shape](void* to, const void*, std::size_t bytes) {
+         const std::size_t whole = bytes / 16 * 16;
+         float word = 0.0F;
+         std::memcpy(&word, &fill_word, sizeof word);
+         fill_->launch(shape(whole, fill_block, fill_items), to, word, static_cast<std::uint64_t>(whole / 16));
+         if (bytes == whole) return;
+         FUSEBENCH_CUDA(MemsetD32Async, reinterpret_cast<CUdeviceptr>(to) + whole, fill_word,
+                        (bytes - whole) / 4, stream_);
+       }},
+  };
+}
+
+}  // namespace
+
+DeviceStatus probe_cuda() {
+  try {
+    int count = 0;
+    FUSEBENCH_CUDA(DeviceGetCount, &count);
+    if (count == 0) return {std::nullopt, "the NVIDIA driver finds no GPU"};
+    (void)compiler_version();
+    return {read_traits(Nvml(pci_bus_id())), ""};
+  } catch (const Error& error) {
+    return {std::nullopt, error.what()};
+  }
+}
+
+std::unique_ptr<Device> open_cuda(const DeviceOptions& options) {
+  int count = 0;
+  FUSEBENCH_CUDA(DeviceGetCount, &count);
+  if (count == 0) throw Unavailable("the NVIDIA driver finds no GPU");
+  return std::make_unique<HardwareDevice>(options);
+}
+
+}  // namespace fusebench

@@ -1,0 +1,114 @@
+#include "harness/device/cuda/cuda_stopwatch.hpp"
+
+#include <atomic>
+#include <cstddef>
+
+#include "harness/core/error.hpp"
+#include "harness/device/cuda/driver_api.hpp"
+
+namespace fusebench {
+namespace {
+
+constexpr std::uint64_t hold_timeout_ns = 3'000'000'000;
+constexpr std::uint64_t clock_window_ns = 20'000;
+
+CUdeviceptr device_address(const Buffer& buffer) {
+  return reinterpret_cast<CUdeviceptr>(buffer.address());
+}
+
+}  // namespace
+
+struct CudaStopwatch::Mailbox {
+  volatile std::uint32_t release;
+  volatile std::uint32_t timed_out;
+  volatile std::uint64_t cycles;
+  volatile std::uint64_t elapsed_ns;
+};
+
+CudaStopwatch::CudaStopwatch(CudaDevice& device, CUstream stream, Buffer eraser)
+    : stream_(stream),
+      eraser_(std::move(eraser)),
+      module_(device.load({.source = "harness/device/cuda/kernels/timing.cu", .macros = {}})),
+      hold_(module_->kernel("hold")),
+      read_clock_(module_->kernel("read_clock")) {
+  void* host = nullptr;
+  FUSEBENCH_CUDA(MemHostAlloc, &host, sizeof(Mailbox), CU_MEMHOSTALLOC_DEVICEMAP);
+  mailbox_ = static_cast<Mailbox*>(host);
+  FUSEBENCH_CUDA(MemHostGetDevicePointer, &mailbox_on_device_, host, 0);
+  FUSEBENCH_CUDA(EventCreate, &start_, CU_EVENT_DEFAULT);
+  FUSEBENCH_CUDA(EventCreate, &stop_, CU_EVENT_DEFAULT);
+}
+
+CudaStopwatch::~CudaStopwatch() {
+  // Unchecked: after an illegal address every call fails, and the process ends soon anyway.
+  (void)driver().EventDestroy(start_);
+  (void)driver().EventDestroy(stop_);
+  (void)driver().MemFreeHost(mailbox_);
+}
+
+// Runs `enqueue` behind the holding kernel and between the two events; nanoseconds between them.
+double CudaStopwatch::held(const std::function<void()>& enqueue) {
+  mailbox_->release = 0;
+  mailbox_->timed_out = 0;
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  hold_->launch({}, mailbox_on_device_ + offsetof(Mailbox, release),
+                mailbox_on_device_ + offsetof(Mailbox, timed_out), hold_timeout_ns);
+  try {
+    FUSEBENCH_CUDA(EventRecord, start_, stream_);
+    enqueue();
+    FUSEBENCH_CUDA(EventRecord, stop_, stream_);
+    read_clock_->launch({}, mailbox_on_device_ + offsetof(Mailbox, cycles),
+                        mailbox_on_device_ + offsetof(Mailbox, elapsed_ns), clock_window_ns);
+  } catch (...) {
+    mailbox_->release = 1;
+    throw;
+  }
+  mailbox_->release = 1;
+  FUSEBENCH_CUDA(StreamSynchronize, stream_);
+  if (mailbox_->timed_out != 0) {
+    throw Error("the call waits for the device, so it cannot be timed: enqueue() must only enqueue");
+  }
+  float milliseconds = 0.0F;
+  FUSEBENCH_CUDA(EventElapsedTime, &milliseconds, start_, stop_);
+  return static_cast<double>(milliseconds) * 1e6;
+}
+
+Lap CudaStopwatch::cold(const std::function<void()>& call) {
+  // A persisting window left by an earlier call would keep its lines through the erasing
+  // (llm.c #851). Devices without such windows refuse; that is as good.
+  (void)driver().CtxResetPersistingL2Cache();
+  FUSEBENCH_CUDA(MemsetD8Async, device_address(eraser_), 0, eraser_.bytes(), stream_);
+  const double ns = held(call);
+  const auto elapsed = static_cast<double>(mailbox_->elapsed_ns);
+  return {ns, elapsed > 0 ? 1e3 * static_cast<double>(mailbox_->cycles) / elapsed : 0.0};
+}
+
+double CudaStopwatch::back_to_back(const std::function<void()>& call, int count) {
+  return held([&] {
+           for (int i = 0; i < count; ++i) call();
+         }) /
+         count;
+}
+
+std::optional<double> CudaStopwatch::graph(const std::function<void()>& call, int count) {
+  CUgraph graph = nullptr;
+  CUgraphExec executable = nullptr;
+  FUSEBENCH_CUDA(StreamBeginCapture, stream_, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
+  try {
+    for (int i = 0; i < count; ++i) call();
+  } catch (...) {
+    (void)driver().StreamEndCapture(stream_, &graph);
+    throw;
+  }
+  FUSEBENCH_CUDA(StreamEndCapture, stream_, &graph);
+  const CUresult made = driver().GraphInstantiateWithFlags(&executable, graph, 0);
+  (void)driver().GraphDestroy(graph);
+  driver().check(made, "cuGraphInstantiate");
+  const std::unique_ptr<CUgraphExec_st, CUresult (*)(CUgraphExec)> owner(executable,
+                                                                         driver().GraphExecDestroy);
+  FUSEBENCH_CUDA(GraphLaunch, executable, stream_);  // the first launch uploads the graph
+  FUSEBENCH_CUDA(StreamSynchronize, stream_);
+  return held([&] { FUSEBENCH_CUDA(GraphLaunch, executable, stream_); }) / count;
+}
+
+}  // namespace fusebench

@@ -1,0 +1,22 @@
+// Stands in for the CUDA device in a build made without the CUDA headers.
+#include "harness/core/error.hpp"
+#include "harness/device/cuda/compiler.hpp"
+#include "harness/device/cuda/cuda_device.hpp"
+
+namespace fusebench {
+namespace {
+
+constexpr const char* reason =
+    "this build has no CUDA: cuda.h and nvrtc.h were not found; install the CUDA Toolkit, or run "
+    "scripts/setup with FUSEBENCH_CUDA=1, and build again";
+
+}  // namespace
+
+DeviceStatus probe_cuda() { return {std::nullopt, reason}; }
+std::unique_ptr<Device> open_cuda(const DeviceOptions&) { throw Unavailable(reason); }
+std::string compiler_version() { throw Unavailable(reason); }
+CompiledKernel compile_kernel(const KernelSpec&, const Architecture&, const std::string&) {
+  throw Unavailable(reason);
+}
+
+}  // namespace fusebench

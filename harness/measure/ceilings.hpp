@@ -1,0 +1,41 @@
+// What a copy and a fill reach here and now, and the time that no result can be under.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "harness/core/device_traits.hpp"
+#include "harness/core/record.hpp"
+
+namespace fusebench {
+
+/// The operator column of the controls' rows.
+inline constexpr const char* control_operator = "control";
+
+struct Ceilings {
+  std::optional<double> copy_gbps;  ///< the better of copy and memcpy, bytes read plus written
+  std::optional<double> fill_gbps;
+
+  /// Takes a control's record in; ignores all others.
+  void add(const Record& record);
+};
+
+/// What must cross the memory bus at `peak_gbps`: all that is read, since the caches were cleared, and
+/// what is written beyond what the last-level cache can still hold when the clock stops. Nanoseconds.
+[[nodiscard]] double physical_floor_ns(std::int64_t read_bytes, std::int64_t written_bytes,
+                                       std::int64_t cache_bytes, double peak_gbps);
+
+/// The bandwidth to hold times against: the data sheet's; on a CPU, whose memory has none we could
+/// read, twice the best control of this run. 0 when neither is known.
+[[nodiscard]] double floor_bandwidth_gbps(const DeviceTraits& traits, const Ceilings& ceilings);
+
+/// Fills ceiling_percent. When the median is under the floor, the outcome becomes failed, the reason
+/// says so, and the record's times are cleared.
+void apply_ceilings(Record& record, const Ceilings& ceilings, const DeviceTraits& traits,
+                    std::int64_t read_bytes, std::int64_t written_bytes);
+
+/// Removes every time, so that a wrong result has none.
+void clear_times(Record& record);
+
+}  // namespace fusebench

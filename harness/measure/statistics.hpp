@@ -1,0 +1,29 @@
+// Statistics of samples: pure functions with known answers.
+#pragma once
+
+#include <span>
+#include <vector>
+
+namespace fusebench {
+
+/// The value at share `q` of sorted data, by linear interpolation between order statistics (Hyndman
+/// and Fan's definition 7, numpy's default). Throws Error on no data or q outside [0, 1].
+[[nodiscard]] double quantile(std::span<const double> sorted, double q);
+
+/// `values` in ascending order. Throws Error when one is NaN.
+[[nodiscard]] std::vector<double> sorted(std::span<const double> values);
+
+struct Interval {
+  double low = 0.0;
+  double high = 0.0;
+};
+
+/// A distribution-free interval of the median that holds it with at least 95% probability: the order
+/// statistics l and n + 1 - l with the largest l for which P(Bin(n, 1/2) < l) <= 2.5% (Conover,
+/// Practical Nonparametric Statistics, 3.2). For n < 6 no such l exists: the whole range.
+[[nodiscard]] Interval median_interval(std::span<const double> sorted);
+
+/// Standard deviation (n - 1) over mean; 0 for fewer than two values.
+[[nodiscard]] double coefficient_of_variation(std::span<const double> values);
+
+}  // namespace fusebench

@@ -1,0 +1,107 @@
+#include "harness/record/csv_writer.hpp"
+
+#include <csv.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <type_traits>
+
+#include "harness/core/error.hpp"
+#include "harness/core/record_fields.hpp"
+
+namespace fusebench {
+namespace {
+
+template <typename T>
+std::string text_of(const T& value) {
+  if constexpr (std::is_enum_v<T>) {
+    return std::string(to_string(value));
+  } else if constexpr (std::is_same_v<T, std::optional<double>> ||
+                       std::is_same_v<T, std::optional<bool>>) {
+    return value ? fmt::format("{}", *value) : std::string();
+  } else {
+    return fmt::format("{}", value);
+  }
+}
+
+std::string quoted(const std::string& field) {
+  if (field.find_first_of(",\"\r\n") == std::string::npos) return field;
+  std::string text(2 * field.size() + 2, '\0');
+  text.resize(csv_write(text.data(), text.size(), field.data(), field.size()));
+  return text;
+}
+
+}  // namespace
+
+CsvFile::CsvFile(std::string path, const std::vector<std::string>& header) : path_(std::move(path)) {
+  file_ = std::fopen(path_.c_str(), "w");
+  if (file_ == nullptr) throw Error("cannot write {}: {}", path_, std::strerror(errno));
+  append(header);
+  sync();
+}
+
+CsvFile::~CsvFile() { (void)std::fclose(file_); }
+
+void CsvFile::append(const std::vector<std::string>& row) {
+  std::string line;
+  for (const std::string& field : row) {
+    if (&field != row.data()) line += ',';
+    line += quoted(field);
+  }
+  line += '\n';
+  if (std::fwrite(line.data(), 1, line.size(), file_) != line.size()) {
+    throw Error("cannot write {}: {}", path_, std::strerror(errno));
+  }
+}
+
+void CsvFile::sync() {
+  if (std::fflush(file_) != 0) throw Error("cannot write {}: {}", path_, std::strerror(errno));
+  // Pipes and /dev/stdout cannot be synced; there is nothing to lose there.
+  (void)fdatasync(fileno(file_));
+}
+
+ResultFiles::ResultFiles(const std::string& path)
+    : records_(path, record_columns()),
+      samples_(samples_path(path), {"run_id", "operator", "variant", "configuration", "problem",
+                                    "device", "replica", "sample", "ns", "sm_clock_mhz",
+                                    "throttled"}) {}
+
+void ResultFiles::append(const Record& record, std::span<const Sample> samples) {
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    const Sample& sample = samples[i];
+    samples_.append({record.run_id, record.operator_name, record.variant, record.configuration,
+                     record.problem, std::string(to_string(record.device)),
+                     std::to_string(record.replica), std::to_string(i), fmt::format("{}", sample.ns),
+                     sample.sm_clock_mhz > 0 ? fmt::format("{}", sample.sm_clock_mhz) : "",
+                     sample.throttled ? "true" : "false"});
+  }
+  samples_.sync();
+  records_.append(record_row(record));
+  records_.sync();
+}
+
+std::vector<std::string> record_columns() {
+  std::vector<std::string> columns;
+  const Record record;
+  visit_fields(record, [&](const char* name, const auto&) { columns.emplace_back(name); });
+  return columns;
+}
+
+std::vector<std::string> record_row(const Record& record) {
+  std::vector<std::string> row;
+  visit_fields(record, [&](const char*, const auto& field) { row.push_back(text_of(field)); });
+  return row;
+}
+
+std::string samples_path(const std::string& path) {
+  std::filesystem::path samples(path);
+  const std::string extension = samples.extension().string();
+  samples.replace_extension(".samples" + (extension.empty() ? ".csv" : extension));
+  return samples.string();
+}
+
+}  // namespace fusebench

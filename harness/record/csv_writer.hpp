@@ -1,0 +1,50 @@
+// Results as CSV (RFC 4180), each row on disk before the next case starts.
+#pragma once
+
+#include <cstdio>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "harness/core/record.hpp"
+
+namespace fusebench {
+
+/// A file of rows. Throws Error naming the file when it cannot be made or a write fails (a full disk).
+class CsvFile {
+ public:
+  /// Replaces `path` and writes the header.
+  CsvFile(std::string path, const std::vector<std::string>& header);
+  ~CsvFile();
+  CsvFile(const CsvFile&) = delete;
+  CsvFile& operator=(const CsvFile&) = delete;
+
+  void append(const std::vector<std::string>& row);
+  /// Hands everything to the disk (fdatasync).
+  void sync();
+
+ private:
+  std::string path_;
+  std::FILE* file_ = nullptr;
+};
+
+/// run.csv and, beside it, run.samples.csv with every sample.
+class ResultFiles {
+ public:
+  explicit ResultFiles(const std::string& path);
+  void append(const Record& record, std::span<const Sample> samples);
+
+ private:
+  CsvFile records_;
+  CsvFile samples_;
+};
+
+/// The header of the record file, in order.
+[[nodiscard]] std::vector<std::string> record_columns();
+/// A record's fields as text, in the same order: shortest round-trip numbers, true and false, and
+/// empty where a figure does not exist.
+[[nodiscard]] std::vector<std::string> record_row(const Record& record);
+/// "results/run.csv" -> "results/run.samples.csv"
+[[nodiscard]] std::string samples_path(const std::string& path);
+
+}  // namespace fusebench

@@ -1,0 +1,53 @@
+#include "harness/session/job.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace fusebench {
+
+using nlohmann::json;
+
+void to_json(json& out, const Job& job) {
+  out = {{"control", job.control},
+         {"operator", job.operator_name},
+         {"variant", job.variant},
+         {"configuration", job.configuration},
+         {"problem", job.problem},
+         {"seed", job.seed},
+         {"bytes", job.bytes},
+         {"measure", job.measure},
+         {"min_samples", job.limits.min_samples},
+         {"max_samples", job.limits.max_samples},
+         {"max_seconds", job.limits.max_seconds},
+         {"target_width", job.limits.target_width}};
+}
+
+void from_json(const json& in, Job& job) {
+  in.at("control").get_to(job.control);
+  in.at("operator").get_to(job.operator_name);
+  in.at("variant").get_to(job.variant);
+  in.at("configuration").get_to(job.configuration);
+  in.at("problem").get_to(job.problem);
+  in.at("seed").get_to(job.seed);
+  in.at("bytes").get_to(job.bytes);
+  in.at("measure").get_to(job.measure);
+  in.at("min_samples").get_to(job.limits.min_samples);
+  in.at("max_samples").get_to(job.limits.max_samples);
+  in.at("max_seconds").get_to(job.limits.max_seconds);
+  in.at("target_width").get_to(job.limits.target_width);
+}
+
+void to_json(json& out, const JobResult& result) {
+  out = {{"record", result.record},
+         {"samples", result.samples},
+         {"notes", result.notes},
+         {"device_lost", result.device_lost}};
+}
+
+void from_json(const json& in, JobResult& result) {
+  in.at("record").get_to(result.record);
+  in.at("samples").get_to(result.samples);
+  in.at("notes").get_to(result.notes);
+  in.at("device_lost").get_to(result.device_lost);
+}
+
+}  // namespace fusebench

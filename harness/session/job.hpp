@@ -1,0 +1,38 @@
+// What a worker process is asked to do, and what it answers: one JSON line each way.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "harness/core/record.hpp"
+#include "harness/measure/sampler.hpp"
+
+namespace fusebench {
+
+struct Job {
+  bool control = false;        ///< `variant` names a control; `bytes` says how much it moves
+  std::string operator_name;
+  std::string variant;
+  std::string configuration;   ///< as Configuration::to_string gives it
+  std::string problem;         ///< as Problem::to_string gives it
+  std::uint64_t seed = 0;
+  std::int64_t bytes = 0;
+  bool measure = true;
+  SamplingLimits limits;
+};
+
+struct JobResult {
+  Record record;
+  std::vector<Sample> samples;
+  std::vector<std::string> notes;  ///< what a person should know: throttled samples, no graph time
+  bool device_lost = false;        ///< the device no longer answers this process: replace it
+};
+
+void to_json(nlohmann::json& json, const Job& job);
+void from_json(const nlohmann::json& json, Job& job);
+void to_json(nlohmann::json& json, const JobResult& result);
+void from_json(const nlohmann::json& json, JobResult& result);
+
+}  // namespace fusebench

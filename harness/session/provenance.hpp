@@ -1,0 +1,23 @@
+// Which program, when, in which run.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace fusebench {
+
+struct Provenance {
+  std::string run_id;      ///< unique to this run: UTC time and random digits
+  std::string git_commit;  ///< of the sources that this program was built from; "unknown" outside git
+  bool dirty = false;      ///< they had uncommitted changes
+};
+
+[[nodiscard]] Provenance current_provenance();
+
+/// "2026-11-29T15:04:05Z"
+[[nodiscard]] std::string utc_timestamp();
+
+/// From the operating system's entropy; below 2^32 so that it is easy to type.
+[[nodiscard]] std::uint64_t fresh_seed();
+
+}  // namespace fusebench

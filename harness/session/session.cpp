@@ -1,0 +1,175 @@
+#include "harness/session/session.hpp"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <memory>
+#include <regex>
+#include <set>
+
+#include "harness/core/error.hpp"
+#include "harness/session/provenance.hpp"
+#include "harness/session/worker_process.hpp"
+
+namespace fusebench {
+namespace {
+
+std::regex compile_filter(const std::string& filter) {
+  try {
+    return std::regex(filter, std::regex::ECMAScript);
+  } catch (const std::regex_error&) {
+    throw Error("--filter '{}' is not a regular expression (ECMAScript)", filter);
+  }
+}
+
+std::int64_t bytes_of(const TensorSpec& spec) {
+  return element_count(spec.shape) * static_cast<std::int64_t>(sizeof(float));
+}
+
+std::vector<Item> items_of(const Operator& op, const Selection& selection,
+                           const SessionOptions& options, const std::regex& filter) {
+  std::vector<Item> items;
+  std::map<DeviceKind, DeviceStatus> devices;
+  for (const Variant* variant : registry().variants(op.name())) {
+    const VariantInfo& info = variant->info();
+    const auto& wanted = selection.devices;
+    if (std::find(wanted.begin(), wanted.end(), info.device) == wanted.end()) continue;
+    if (!std::regex_search(info.operator_name + " " + info.name, filter)) continue;
+    if (!devices.contains(info.device)) devices[info.device] = probe_device(info.device);
+    const DeviceStatus& status = devices[info.device];
+    const std::string unavailable =
+        status.traits ? variant->unavailable(*status.traits).value_or("") : status.reason;
+    const std::string size = info.device == DeviceKind::cpu ? "quick" : "official";
+    const Problem problem =
+        op.parse_problem(selection.problem.empty() ? size : selection.problem);
+    for (const Configuration& configuration : info.parameters.select(selection.configuration)) {
+      Job job{.operator_name = info.operator_name,
+              .variant = info.name,
+              .configuration = configuration.to_string(),
+              .problem = problem.to_string(),
+              .seed = options.seed,
+              .bytes = bytes_of(op.tensors(problem).back()),
+              .measure = options.measure,
+              .limits = options.limits};
+      const bool is_default = configuration == info.parameters.default_configuration();
+      items.push_back({&op, variant, info.device, unavailable, !is_default, std::move(job)});
+    }
+  }
+  return items;
+}
+
+// Before the first variant of a device and problem, the controls at its output's size.
+std::vector<Item> with_controls(std::vector<Item> items) {
+  std::vector<Item> all;
+  std::set<std::pair<DeviceKind, std::string>> seen;
+  for (Item& item : items) {
+    if (item.unavailable.empty() && seen.insert({item.device, item.job.problem}).second) {
+      for (const char* name : {"copy", "memcpy", "fill"}) {
+        Job job = item.job;
+        job.control = true;
+        job.operator_name = control_operator;
+        job.variant = name;
+        job.configuration = "default";
+        all.push_back({.device = item.device, .unavailable = "", .job = std::move(job)});
+      }
+    }
+    all.push_back(std::move(item));
+  }
+  return all;
+}
+
+void stamp(Record& record, const Provenance& provenance) {
+  record.run_id = provenance.run_id;
+  record.timestamp_utc = utc_timestamp();
+  record.git_commit = provenance.git_commit;
+  record.dirty = provenance.dirty;
+}
+
+JobResult unavailable_result(const Item& item) {
+  JobResult result;
+  Record& record = result.record;
+  record.operator_name = item.job.operator_name;
+  record.variant = item.job.variant;
+  record.configuration = item.job.configuration;
+  record.problem = item.job.problem;
+  record.device = item.device;
+  record.seed = item.job.seed;
+  record.outcome = Outcome::unavailable;
+  record.reason = item.unavailable;
+  return result;
+}
+
+}  // namespace
+
+std::vector<Item> plan_session(const Selection& selection, const SessionOptions& options) {
+  const std::regex filter = compile_filter(selection.filter);
+  std::vector<const Operator*> operators = registry().operators();
+  if (!selection.operator_name.empty()) {
+    operators = {&registry().find_operator(selection.operator_name)};
+  }
+  std::vector<Item> items;
+  for (const Operator* op : operators) {
+    auto found = items_of(*op, selection, options, filter);
+    std::move(found.begin(), found.end(), std::back_inserter(items));
+  }
+  if (items.empty()) {
+    throw Error("no variant matches --filter '{}' on the chosen operators and devices; see "
+                "'fusebench list'", selection.filter);
+  }
+  std::stable_sort(items.begin(), items.end(), [](const Item& a, const Item& b) {
+    return std::pair(!a.unavailable.empty(), a.device) < std::pair(!b.unavailable.empty(), b.device);
+  });
+  return options.measure ? with_controls(std::move(items)) : items;
+}
+
+bool run_session(const std::vector<Item>& items, const SessionOptions& options,
+                 SessionObserver& observer) {
+  const Provenance provenance = current_provenance();
+  std::map<DeviceKind, std::unique_ptr<WorkerProcess>> workers;
+  std::map<std::pair<DeviceKind, std::string>, Ceilings> ceilings;
+  std::map<DeviceKind, DeviceStatus> devices;
+  const auto runnable = static_cast<std::size_t>(std::count_if(
+      items.begin(), items.end(), [](const Item& item) { return item.unavailable.empty(); }));
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    if (options.interrupted()) return false;
+    const Item& item = items[i];
+    observer.on_start(i + 1, runnable, item);
+    if (!devices.contains(item.device)) devices[item.device] = probe_device(item.device);
+    const std::optional<DeviceTraits>& traits = devices[item.device].traits;
+
+    JobResult result;
+    if (item.unavailable.empty()) {
+      auto& worker = workers[item.device];
+      if (!worker || !worker->usable()) {
+        worker.reset();  // the old one first: two would share the device
+        worker = std::make_unique<WorkerProcess>(item.device, options.device);
+      }
+      result = worker->run(item.job, std::chrono::duration<double>(options.timeout_seconds),
+                           [&](const std::string& phase) { observer.on_phase(phase); },
+                           options.interrupted);
+      if (options.interrupted()) return false;
+    } else {
+      result = unavailable_result(item);
+    }
+    Record& record = result.record;
+    stamp(record, provenance);
+    if (item.variant != nullptr) record.precision = item.variant->info().precision;
+    if (traits && record.device_name.empty()) {  // a worker that died could not say
+      record.device_name = traits->name;
+      record.driver = traits->driver;
+      record.toolkit = traits->toolkit;
+      record.clock_policy = traits->clock_policy;
+    }
+    Ceilings& here = ceilings[{item.device, item.job.problem}];
+    here.add(record);
+    if (traits) {
+      const std::int64_t written = item.job.bytes;
+      apply_ceilings(record, here, *traits, record.useful_bytes - written, written);
+      if (!record.median_ns) result.samples.clear();
+    }
+    observer.on_result(result);
+  }
+  return true;
+}
+
+}  // namespace fusebench

@@ -1,0 +1,66 @@
+// What to run, in which order, and what becomes of it.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/core/registry.hpp"
+#include "harness/device/device.hpp"
+#include "harness/measure/ceilings.hpp"
+#include "harness/session/job.hpp"
+
+namespace fusebench {
+
+struct Selection {
+  std::string operator_name;             ///< empty: all
+  std::string filter;                    ///< ECMAScript regular expression on "operator variant"
+  std::vector<DeviceKind> devices = {DeviceKind::cpu, DeviceKind::cuda};
+  std::string problem;                   ///< empty: quick on a CPU, official on a GPU
+  std::string configuration = "default"; ///< default, all, or key=value,...
+};
+
+struct SessionOptions {
+  std::uint64_t seed = 0;
+  bool measure = true;
+  SamplingLimits limits;
+  double timeout_seconds = 120.0;  ///< for one configuration: compile, verify and samples
+  DeviceOptions device;
+  std::function<bool()> interrupted = [] { return false; };
+};
+
+/// One configuration to run, or a control.
+struct Item {
+  const Operator* op = nullptr;      ///< null for a control
+  const Variant* variant = nullptr;  ///< null for a control
+  DeviceKind device = DeviceKind::cpu;
+  std::string unavailable;           ///< why it will not run; empty when it will
+  bool show_configuration = false;   ///< it is not the default one
+  Job job;
+};
+
+/// The variants that a selection names, with their configurations; controls of each device first, what
+/// cannot run last.
+/// Throws Error for a bad expression, an unknown operator, problem or configuration, and when nothing
+/// matches, saying what there is.
+[[nodiscard]] std::vector<Item> plan_session(const Selection& selection,
+                                             const SessionOptions& options);
+
+class SessionObserver {
+ public:
+  virtual ~SessionObserver() = default;
+  virtual void on_start(std::size_t index, std::size_t total, const Item& item) = 0;
+  virtual void on_phase(const std::string& phase) = 0;
+  /// The record is complete; nothing else runs until this returns.
+  virtual void on_result(const JobResult& result) = 0;
+};
+
+/// Runs the items. Every one gets a result unless interrupted; true when it ran to the end.
+bool run_session(const std::vector<Item>& items, const SessionOptions& options,
+                 SessionObserver& observer);
+
+}  // namespace fusebench

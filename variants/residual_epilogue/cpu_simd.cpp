@@ -1,0 +1,24 @@
+// The step-by-step order in explicit vectors, the widest the processor has.
+#include "variants/residual_epilogue/cpu_rows.hpp"
+#include "variants/residual_epilogue/cpu_variant.hpp"
+
+namespace fusebench::residual_epilogue {
+namespace {
+
+void run(const Epilogue& e, const Configuration&) {
+  for_row_pieces(e.sizes, 0, e.sizes.elements(),
+                 [&](std::int64_t offset, std::int64_t count, std::int64_t channel) {
+                   row_stepwise(e.c + offset, e.b[channel], e.y + offset, count);
+                 });
+}
+
+const bool registered = add_cpu_variant({
+    .name = "cpu_simd",
+    .idea = "explicit vectors chosen at run time (Highway): what wider registers are worth",
+    .precision = Precision::exact_order,
+    .run = run,
+    .unavailable = rows_unavailable(),
+});
+
+}  // namespace
+}  // namespace fusebench::residual_epilogue

@@ -1,0 +1,72 @@
+#include "variants/residual_epilogue/cuda_variant.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <utility>
+
+#include "harness/core/error.hpp"
+#include "harness/core/registry.hpp"
+
+namespace fusebench::residual_epilogue {
+namespace {
+
+class Adapter final : public Variant {
+ public:
+  explicit Adapter(CudaVariant variant) : variant_(std::move(variant)) {
+    info_ = {operator_name,      variant_.name,      variant_.idea,    DeviceKind::cuda,
+             variant_.precision, variant_.parameters, variant_.baseline};
+    // The build may compile by absolute path; sources are registered from variants/ on.
+    variant_.source.erase(0, variant_.source.rfind("variants/"));
+  }
+
+  const VariantInfo& info() const override { return info_; }
+
+  std::optional<std::string> unavailable(const DeviceTraits& device) const override {
+    return device.architecture ? unsupported(*device.architecture)
+                               : std::optional<std::string>("needs a CUDA device");
+  }
+
+  std::optional<std::string> unsupported(const Architecture& target) const override {
+    if (target.number >= variant_.oldest_architecture) return std::nullopt;
+    return fmt::format("needs sm_{} or later", variant_.oldest_architecture);
+  }
+
+  std::vector<KernelSpec> kernels(const Configuration& configuration) const override {
+    KernelSpec spec{.source = variant_.source, .macros = {}, .contract = variant_.contract};
+    for (const auto& [name, value] : configuration.values()) {
+      std::string macro = name;
+      std::transform(macro.begin(), macro.end(), macro.begin(),
+                     [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+      spec.macros.emplace_back(std::move(macro), value);
+    }
+    return {spec};
+  }
+
+  std::unique_ptr<Plan> prepare(const Problem& problem, const Configuration& configuration,
+                                Device& device) const override {
+    CudaDevice& cuda = cuda_device(device);
+    const Sizes sizes = sizes_of(problem);
+    const CudaRequest request{sizes, configuration, cuda, cuda.load(kernels(configuration).front())};
+    if (variant_.plan) return variant_.plan(request);
+
+    std::shared_ptr<CudaKernel> kernel = request.module->kernel("epilogue");
+    const LaunchShape shape = variant_.shape(request, *kernel);
+    return make_plan([module = request.module, kernel, shape,
+                      extents = KernelExtents(sizes)](const TensorTable& tensors) {
+      kernel->launch(shape, tensors.output(), tensors.input(tensor_c), tensors.input(tensor_b),
+                     extents);
+    });
+  }
+
+ private:
+  CudaVariant variant_;
+  VariantInfo info_;
+};
+
+}  // namespace
+
+bool add_cuda_variant(CudaVariant variant) {
+  return registry().add(std::make_unique<Adapter>(std::move(variant)));
+}
+
+}  // namespace fusebench::residual_epilogue
