@@ -2,7 +2,7 @@
 
 # fusebench_embed(VARIABLE FILE...): sets VARIABLE to a C++ file that registers the text of each FILE.
 function(fusebench_embed variable)
-  set(output ${CMAKE_BINARY_DIR}/generated/embedded_sources.cpp)
+  set(output ${CMAKE_BINARY_DIR}/generated/${variable}.cpp)
   set(inputs ${ARGN})
   list(TRANSFORM inputs PREPEND ${CMAKE_SOURCE_DIR}/)
   add_custom_command(

@@ -87,7 +87,9 @@ class ResidualEpilogue final : public Operator {
     Shape shape;
     for (const std::string_view name : size_names) shape.push_back(problem.size(name));
     return {{"c", shape, TensorRole::input, {.stream = 1}},
-            {"b", {problem.size("c"), 1, 1, 1}, TensorRole::input,
+            {"b",
+             {problem.size("c"), 1, 1, 1},
+             TensorRole::input,
              {.stream = 4, .scale = 4.0F, .offset = -2.0F}},
             {"y", shape, TensorRole::output, {}}};
   }

@@ -23,6 +23,7 @@ struct Command {
 
 /// The command line as it was given, for records.
 [[nodiscard]] const std::vector<std::string>& command_line();
+void set_command_line(int argc, char** argv);
 
 /// True once Ctrl-C or SIGTERM arrived; from the first call on they no longer end the process.
 [[nodiscard]] bool interrupt_requested();

@@ -28,8 +28,8 @@ struct Tally {
 
 using Rows = std::vector<std::vector<std::string>>;
 
-void compile_one(const Item& item, const Architecture& target, const std::string& folder, Rows& rows,
-                 Tally& tally) {
+void compile_one(const Item& item, const Architecture& target, const std::string& folder,
+                 Rows& rows, Tally& tally) {
   const VariantInfo& info = item.variant->info();
   const std::string arch = target.to_string();
   if (const auto reason = item.variant->unsupported(target)) {
@@ -38,8 +38,8 @@ void compile_one(const Item& item, const Architecture& target, const std::string
                     "unsupported: " + *reason});
     return;
   }
-  const Configuration configuration = info.parameters.parse(
-      item.job.configuration == "default" ? "" : item.job.configuration);
+  const Configuration configuration =
+      info.parameters.parse(item.job.configuration == "default" ? "" : item.job.configuration);
   for (const KernelSpec& spec : item.variant->kernels(configuration)) {
     try {
       const CompiledKernel compiled = compile_kernel(spec, target, folder);
@@ -53,8 +53,8 @@ void compile_one(const Item& item, const Architecture& target, const std::string
       throw;  // no compiler at all: no verdict
     } catch (const Error& error) {
       ++tally.failed;
-      rows.push_back({arch, info.operator_name, info.name, item.job.configuration, "-", "-", "-", "-",
-                      std::string("failed: ") + error.what()});
+      rows.push_back({arch, info.operator_name, info.name, item.job.configuration, "-", "-", "-",
+                      "-", std::string("failed: ") + error.what()});
     }
   }
 }
@@ -107,7 +107,8 @@ Command add_compile_command(CLI::App& program) {
       ->required()
       ->delimiter(',');
   app->add_flag("--json", options->json, "print JSON");
-  app->footer("Example: fusebench compile --arch sm_90a --filter bulk_copy --configuration default");
+  app->footer(
+      "Example: fusebench compile --arch sm_90a --filter bulk_copy --configuration default");
   return {app, [options] { return compile(*options); }};
 }
 

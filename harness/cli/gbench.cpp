@@ -43,8 +43,8 @@ void run_benchmark(benchmark::State& state, const Item& item, Benches& benches) 
     Device& device = benches.device(item.device);
     const VariantInfo& info = item.variant->info();
     const Problem problem = item.op->parse_problem(item.job.problem);
-    const Configuration configuration = info.parameters.parse(
-        item.job.configuration == "default" ? "" : item.job.configuration);
+    const Configuration configuration =
+        info.parameters.parse(item.job.configuration == "default" ? "" : item.job.configuration);
     Workbench bench(*item.op, problem, item.job.seed, device);
     const auto plan = item.variant->prepare(problem, configuration, device);
     const Verdict verdict = verify_once(*plan, bench, device, info.precision);
@@ -77,14 +77,16 @@ int run_gbench(const RunOptions& options, std::vector<std::string> rest) {
   argv.push_back(nullptr);
   benchmark::Initialize(&argc, argv.data());
   benchmark::AddCustomContext("seed", std::to_string(options.seed()));
-  if (argc > 1) throw Error("gbench: unknown argument '{}'; see 'fusebench gbench --help'", argv[1]);
+  if (argc > 1)
+    throw Error("gbench: unknown argument '{}'; see 'fusebench gbench --help'", argv[1]);
 
   for (const Item& item : items) {
     if (!item.unavailable.empty()) continue;
     std::string name = item.job.operator_name + "/" + item.job.variant + "/" + item.job.problem;
     if (item.show_configuration) name += "/" + item.job.configuration;
     benchmark::RegisterBenchmark(
-        name.c_str(), [&item, &benches](benchmark::State& state) { run_benchmark(state, item, benches); })
+        name.c_str(),
+        [&item, &benches](benchmark::State& state) { run_benchmark(state, item, benches); })
         ->UseManualTime()
         ->Unit(benchmark::kMicrosecond);
   }
@@ -111,7 +113,8 @@ Command add_gbench_command(CLI::App& program) {
   app->add_option("--problem", options->problem, "as for run")->type_name("SIZES");
   app->add_option("--configuration", options->configuration, "default, all, or key=value,...")
       ->capture_default_str();
-  app->add_option("--seed", options->given_seed, "of the inputs (default: a fresh one)");
+  app->add_option("--seed", options->given_seed, "of the inputs (default: a fresh one)")
+      ->check(CLI::NonNegativeNumber);
   app->add_flag("--pin", options->pin, "tie CPU threads to cores");
   app->allow_extras();
   app->footer("Example: fusebench gbench --device cpu --benchmark_filter=threads "

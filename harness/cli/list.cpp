@@ -37,16 +37,16 @@ int list(const ListOptions& options) {
     rows.push_back({info.operator_name, info.name, std::string(to_string(info.device)),
                     std::string(to_string(info.precision)), std::to_string(configurations),
                     item.unavailable.empty() ? "yes" : "no: " + item.unavailable});
-    document.push_back({{"operator", info.operator_name},
-                        {"variant", info.name},
-                        {"idea", info.idea},
-                        {"device", to_string(info.device)},
-                        {"precision", to_string(info.precision)},
-                        {"configurations", configurations},
-                        {"default_configuration",
-                         info.parameters.default_configuration().to_string()},
-                        {"available", item.unavailable.empty()},
-                        {"reason", item.unavailable}});
+    document.push_back(
+        {{"operator", info.operator_name},
+         {"variant", info.name},
+         {"idea", info.idea},
+         {"device", to_string(info.device)},
+         {"precision", to_string(info.precision)},
+         {"configurations", configurations},
+         {"default_configuration", info.parameters.default_configuration().to_string()},
+         {"available", item.unavailable.empty()},
+         {"reason", item.unavailable}});
   }
   constexpr std::array<std::size_t, 5> left = {0, 1, 2, 3, 5};
   fmt::print("{}", options.json ? document.dump(2) + "\n" : align(rows, left));
@@ -57,7 +57,8 @@ int list(const ListOptions& options) {
 
 Command add_list_command(CLI::App& program) {
   auto options = std::make_shared<ListOptions>();
-  CLI::App* app = program.add_subcommand("list", "Show operators and variants, and which can run here");
+  CLI::App* app =
+      program.add_subcommand("list", "Show operators and variants, and which can run here");
   options->add_to(*app);
   app->add_flag("--json", options->json, "print JSON");
   app->footer("Example: fusebench list --device cuda --json");

@@ -32,14 +32,17 @@ void RunOptions::add_to(CLI::App& app, bool measures) {
                  "quick, official, key=value,... or an operator's shorthand such as N,C,D,H,W "
                  "(default: quick on a CPU, official on a GPU)")
       ->type_name("SIZES");
-  app.add_option("--configuration", configuration, "default, all, or key=value,... where a value may be a|b or *")
+  app.add_option("--configuration", configuration,
+                 "default, all, or key=value,... where a value may be a|b or *")
       ->capture_default_str();
-  app.add_option("--seed", given_seed, "of the inputs (default: a fresh one, printed)");
+  app.add_option("--seed", given_seed, "of the inputs (default: a fresh one, printed)")
+      ->check(CLI::NonNegativeNumber);
   app.add_option("--timeout", timeout_seconds, "seconds for one configuration, all phases")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   app.add_flag("--pin", pin, "tie CPU threads to cores");
-  app.add_option("--csv", csv, "write one row for each result, and FILE's .samples.csv with every sample")
+  app.add_option("--csv", csv,
+                 "write one row for each result, and FILE's .samples.csv with every sample")
       ->type_name("FILE");
   app.add_option("--json", json, "write the run as one document")->type_name("FILE");
   app.add_flag("--quiet", quiet, "print nothing but errors");

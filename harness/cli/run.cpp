@@ -104,7 +104,8 @@ int run(const RunOptions& options, bool measures) {
   std::map<DeviceKind, DeviceTraits> devices;
   std::vector<std::string> baselines;
   for (const Item& item : items) {
-    if (item.variant != nullptr && item.variant->info().baseline) baselines.push_back(item.job.variant);
+    if (item.variant != nullptr && item.variant->info().baseline)
+      baselines.push_back(item.job.variant);
     if (!item.unavailable.empty() || devices.contains(item.device)) continue;
     devices[item.device] = probe_device(item.device).traits.value_or(DeviceTraits{});
   }

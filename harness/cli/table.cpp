@@ -39,8 +39,8 @@ std::string bit_equal(const Record& record) {
 // "*" the fastest within 1e-4, "+" the best of its precision.
 std::string marks(const Record& record, const Rows& ranked) {
   const auto best = [&](auto accept) {
-    const auto it = std::find_if(ranked.begin(), ranked.end(),
-                                 [&](const Record* r) { return accept(*r); });
+    const auto it =
+        std::find_if(ranked.begin(), ranked.end(), [&](const Record* r) { return accept(*r); });
     return it != ranked.end() && *it == &record;
   };
   std::string text;
@@ -59,7 +59,9 @@ std::string name_of(const Record& record, const Rows& group) {
 std::vector<std::string> row_of(const Record& record, const Rows& group, const Rows& ranked,
                                 double baseline_ns, double peak_gbps) {
   const bool timed = record.median_ns.has_value();
-  const auto share = [](double part, double whole) { return fmt::format("{:.1f}", 100 * part / whole); };
+  const auto share = [](double part, double whole) {
+    return fmt::format("{:.1f}", 100 * part / whole);
+  };
   return {name_of(record, group),
           std::string(to_string(record.outcome)),
           is_control(record) ? "-" : std::string(to_string(record.precision)),
@@ -84,10 +86,12 @@ std::string group_table(const Rows& group, const std::vector<std::string>& basel
   double baseline_ns = 0;
   for (const Record* record : group) {
     (is_control(*record) ? controls : is_ranked(*record) ? ranked : rest).push_back(record);
-    const bool named = std::find(baselines.begin(), baselines.end(), record->variant) != baselines.end();
+    const bool named =
+        std::find(baselines.begin(), baselines.end(), record->variant) != baselines.end();
     if (named && record->median_ns) {
       // Of several configurations of the baseline, the fastest is the fair one.
-      baseline_ns = baseline_ns == 0 ? *record->median_ns : std::min(baseline_ns, *record->median_ns);
+      baseline_ns =
+          baseline_ns == 0 ? *record->median_ns : std::min(baseline_ns, *record->median_ns);
     }
   }
   std::stable_sort(ranked.begin(), ranked.end(), [](const Record* a, const Record* b) {
@@ -106,7 +110,8 @@ std::string group_table(const Rows& group, const std::vector<std::string>& basel
   std::string text = align(rows, left);
   for (const Record* record : rest) {
     if (record->reason.empty()) continue;
-    text += fmt::format("  {} {}: {}\n", record->variant, to_string(record->outcome), record->reason);
+    text +=
+        fmt::format("  {} {}: {}\n", record->variant, to_string(record->outcome), record->reason);
   }
   return text;
 }
@@ -124,7 +129,8 @@ std::string format_time(double ns) {
   return fmt::format("{:.3f} s", ns / 1e9);
 }
 
-std::string align(const std::vector<std::vector<std::string>>& rows, std::span<const std::size_t> left) {
+std::string align(const std::vector<std::vector<std::string>>& rows,
+                  std::span<const std::size_t> left) {
   std::vector<std::size_t> widths;
   for (const auto& row : rows) {
     widths.resize(std::max(widths.size(), row.size()));
@@ -150,8 +156,8 @@ std::string result_table(std::span<const Record> records, const std::vector<std:
   std::vector<std::pair<std::string, const Record*>> groups;
   for (const Record& record : records) {
     if (is_control(record) || record.outcome == Outcome::unavailable) continue;
-    const std::string key = fmt::format("{} on {}, {}", record.operator_name,
-                                        record.device_name, record.problem);
+    const std::string key =
+        fmt::format("{} on {}, {}", record.operator_name, record.device_name, record.problem);
     const bool known = std::any_of(groups.begin(), groups.end(),
                                    [&](const auto& group) { return group.first == key; });
     if (!known) groups.emplace_back(key, &record);

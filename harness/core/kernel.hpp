@@ -10,9 +10,10 @@ namespace fusebench {
 
 /// A source file to hand to the run-time compiler. Entry points are extern "C".
 struct KernelSpec {
-  std::string source;  ///< name among the embedded sources, e.g. "residual_epilogue/cuda_float4.cu"
+  std::string source;  ///< name among the embedded sources, a path from the root of the checkout
   std::vector<std::pair<std::string, std::string>> macros;
-  bool contract = false;  ///< let the compiler fuse a * b + c; off, so that a kernel says what it does
+  bool contract =
+      false;  ///< let the compiler fuse a * b + c; off, so that a kernel says what it does
 };
 
 /// A GPU architecture as NVRTC spells it: sm_80, sm_90a, sm_100a.

@@ -36,10 +36,10 @@ class Problem {
 
 /// What one output element should be.
 struct Expectation {
-  float exact = 0.0F;        ///< float32, exact reference order
-  double value = 0.0;        ///< float64 oracle
-  double magnitude = 0.0;    ///< what the forward error bound scales with (G or K, see the operator)
-  bool nan_input = false;    ///< a NaN entered, so only NaN may leave
+  float exact = 0.0F;      ///< float32, exact reference order
+  double value = 0.0;      ///< float64 oracle
+  double magnitude = 0.0;  ///< what the forward error bound scales with (G or K, see the operator)
+  bool nan_input = false;  ///< a NaN entered, so only NaN may leave
 };
 
 /// |y - value| <= relative * magnitude + absolute.

@@ -23,7 +23,8 @@ constexpr Names<Precision, 6> precisions = {{{Precision::exact_order, "exact_ord
                                              {Precision::tf32, "tf32"},
                                              {Precision::fp16, "fp16"},
                                              {Precision::bf16, "bf16"}}};
-constexpr Names<DeviceKind, 2> device_kinds = {{{DeviceKind::cpu, "cpu"}, {DeviceKind::cuda, "cuda"}}};
+constexpr Names<DeviceKind, 2> device_kinds = {
+    {{DeviceKind::cpu, "cpu"}, {DeviceKind::cuda, "cuda"}}};
 
 template <typename Enum, std::size_t N>
 std::string_view name_of(const Names<Enum, N>& names, Enum value) noexcept {
@@ -49,6 +50,8 @@ std::string_view to_string(DeviceKind kind) noexcept { return name_of(device_kin
 
 Outcome parse_outcome(std::string_view text) { return value_of(outcomes, "outcome", text); }
 Precision parse_precision(std::string_view text) { return value_of(precisions, "precision", text); }
-DeviceKind parse_device_kind(std::string_view text) { return value_of(device_kinds, "device", text); }
+DeviceKind parse_device_kind(std::string_view text) {
+  return value_of(device_kinds, "device", text);
+}
 
 }  // namespace fusebench

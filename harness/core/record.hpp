@@ -32,16 +32,16 @@ struct Record {
   std::int64_t samples = 0;
   std::string stop_reason;
   std::optional<double> median_ns, q1_ns, q3_ns, min_ns;
-  std::optional<double> cv;  ///< standard deviation over mean
+  std::optional<double> cv;                     ///< standard deviation over mean
   std::optional<double> ci_low_ns, ci_high_ns;  ///< 95% interval of the median
   std::optional<double> back_to_back_ns;        ///< per call, warm, many in a row
   std::optional<double> graph_ns;               ///< per call inside a CUDA graph of many
   std::int64_t useful_bytes = 0;
   std::optional<double> throughput_gbps;
-  std::optional<double> ceiling_percent;  ///< of the best copy measured in this run
-  std::optional<double> max_abs_error;    ///< against the float64 oracle
-  std::optional<double> max_rel_error;    ///< likewise, where the oracle is not zero
-  std::optional<bool> within_1e4;         ///< |y - exact| <= 1e-4 + 1e-4 |exact| everywhere
+  std::optional<double> ceiling_percent;    ///< of the best copy measured in this run
+  std::optional<double> max_abs_error;      ///< against the float64 oracle
+  std::optional<double> max_rel_error;      ///< likewise, where the oracle is not zero
+  std::optional<bool> within_1e4;           ///< |y - exact| <= 1e-4 + 1e-4 |exact| everywhere
   std::optional<double> bit_equal_percent;  ///< with the exact reference order
   std::string device_name;
   std::string driver;

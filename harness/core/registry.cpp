@@ -34,7 +34,8 @@ bool Registry::add(std::unique_ptr<Variant> variant) {
 }
 
 bool Registry::add_source(std::string name, std::string_view text) {
-  if (!sources_.try_emplace(name, text).second) throw Error("source '{}' is registered twice", name);
+  if (!sources_.try_emplace(name, text).second)
+    throw Error("source '{}' is registered twice", name);
   return true;
 }
 
@@ -57,7 +58,8 @@ std::vector<const Variant*> Registry::variants(std::string_view operator_name) c
     if (variant->info().operator_name == operator_name) found.push_back(variant.get());
   }
   std::sort(found.begin(), found.end(), [](const Variant* a, const Variant* b) {
-    return std::pair(a->info().device, a->info().name) < std::pair(b->info().device, b->info().name);
+    return std::pair(a->info().device, a->info().name) <
+           std::pair(b->info().device, b->info().name);
   });
   return found;
 }

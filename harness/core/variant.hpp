@@ -58,7 +58,8 @@ class Variant {
 
   [[nodiscard]] virtual const VariantInfo& info() const = 0;
   /// Why it cannot run on such a device or in this build; nullopt when it can.
-  [[nodiscard]] virtual std::optional<std::string> unavailable(const DeviceTraits& device) const = 0;
+  [[nodiscard]] virtual std::optional<std::string> unavailable(
+      const DeviceTraits& device) const = 0;
   /// Why its kernels cannot be compiled for an architecture; nullopt when they can.
   [[nodiscard]] virtual std::optional<std::string> unsupported(const Architecture&) const {
     return std::nullopt;

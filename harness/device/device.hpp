@@ -49,9 +49,9 @@ class Stopwatch {
 
 /// A control: work whose speed says how fast this machine is now. It is no variant.
 struct Control {
-  std::string name;   ///< copy, memcpy, fill
+  std::string name;  ///< copy, memcpy, fill
   std::string idea;
-  int streams = 2;    ///< 2: reads and writes `bytes`; 1: only writes them
+  int streams = 2;  ///< 2: reads and writes `bytes`; 1: only writes them
   /// Enqueues the work on `bytes` bytes; `from` is ignored by a fill.
   std::function<void(void* to, const void* from, std::size_t bytes)> enqueue;
 };

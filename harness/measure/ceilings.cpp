@@ -10,6 +10,10 @@ void Ceilings::add(const Record& record) {
   if (record.operator_name != control_operator || !record.throughput_gbps) return;
   auto& ceiling = record.variant == "fill" ? fill_gbps : copy_gbps;
   ceiling = std::max(ceiling.value_or(0.0), *record.throughput_gbps);
+  if (record.min_ns && *record.min_ns > 0) {
+    fastest_gbps =
+        std::max(fastest_gbps, static_cast<double>(record.useful_bytes) / *record.min_ns);
+  }
 }
 
 double physical_floor_ns(std::int64_t read_bytes, std::int64_t written_bytes,
@@ -21,15 +25,14 @@ double physical_floor_ns(std::int64_t read_bytes, std::int64_t written_bytes,
 
 double floor_bandwidth_gbps(const DeviceTraits& traits, const Ceilings& ceilings) {
   if (traits.peak_gbps > 0) return traits.peak_gbps;
-  return 2.0 * std::max(ceilings.copy_gbps.value_or(0.0), ceilings.fill_gbps.value_or(0.0));
+  return 2.0 * ceilings.fastest_gbps;
 }
 
 void apply_ceilings(Record& record, const Ceilings& ceilings, const DeviceTraits& traits,
                     std::int64_t read_bytes, std::int64_t written_bytes) {
   if (!record.median_ns) return;
   const double bandwidth = floor_bandwidth_gbps(traits, ceilings);
-  const double floor =
-      physical_floor_ns(read_bytes, written_bytes, traits.cache_bytes, bandwidth);
+  const double floor = physical_floor_ns(read_bytes, written_bytes, traits.cache_bytes, bandwidth);
   if (*record.median_ns < floor) {
     record.outcome = Outcome::failed;
     record.reason = fmt::format(

@@ -16,6 +16,7 @@ inline constexpr const char* control_operator = "control";
 struct Ceilings {
   std::optional<double> copy_gbps;  ///< the better of copy and memcpy, bytes read plus written
   std::optional<double> fill_gbps;
+  double fastest_gbps = 0.0;  ///< of any single sample of any control
 
   /// Takes a control's record in; ignores all others.
   void add(const Record& record);
@@ -27,7 +28,8 @@ struct Ceilings {
                                        std::int64_t cache_bytes, double peak_gbps);
 
 /// The bandwidth to hold times against: the data sheet's; on a CPU, whose memory has none we could
-/// read, twice the best control of this run. 0 when neither is known.
+/// read, twice the fastest sample of any control of this run, so that a slow moment of the controls
+/// makes no honest variant impossible. 0 when neither is known.
 [[nodiscard]] double floor_bandwidth_gbps(const DeviceTraits& traits, const Ceilings& ceilings);
 
 /// Fills ceiling_percent. When the median is under the floor, the outcome becomes failed, the reason

@@ -73,15 +73,16 @@ Timing take_samples(Stopwatch& stopwatch, const std::function<void()>& call,
       if (median_is_known(times, limits.target_width)) timing.stop_reason = "confidence";
       next_look = count + std::max<std::int64_t>(1, count / 10);
     }
-    if (timing.stop_reason.empty() && count >= limits.max_samples) timing.stop_reason = "max_samples";
+    if (timing.stop_reason.empty() && count >= limits.max_samples)
+      timing.stop_reason = "max_samples";
     if (timing.stop_reason.empty() && seconds_since(start) > limits.max_seconds) {
       timing.stop_reason = "max_seconds";
     }
   }
 
   const double median = median_of(times);
-  const int count = static_cast<int>(std::clamp(back_to_back_target_ns / std::max(median, 1.0), 1.0,
-                                                double{most_back_to_back}));
+  const int count = static_cast<int>(
+      std::clamp(back_to_back_target_ns / std::max(median, 1.0), 1.0, double{most_back_to_back}));
   timing.back_to_back_ns = stopwatch.back_to_back(call, count);
   if (median < short_call_ns) {
     try {

@@ -16,13 +16,13 @@ namespace fusebench {
 struct SamplingLimits {
   std::int64_t min_samples = 30;
   std::int64_t max_samples = 2000;
-  double max_seconds = 2.0;        ///< of wall time for the cold samples, flushes included
-  double target_width = 0.002;     ///< of the median's 95% interval, over the median
+  double max_seconds = 2.0;     ///< of wall time for the cold samples, flushes included
+  double target_width = 0.002;  ///< of the median's 95% interval, over the median
 };
 
 struct Timing {
   std::vector<Sample> samples;
-  std::string stop_reason;         ///< confidence, max_samples or max_seconds
+  std::string stop_reason;  ///< confidence, max_samples or max_seconds
   double back_to_back_ns = 0.0;
   std::optional<double> graph_ns;  ///< only for calls under 10 us, where there are graphs
   std::string graph_note;          ///< why a short call has no graph_ns

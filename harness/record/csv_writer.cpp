@@ -37,7 +37,8 @@ std::string quoted(const std::string& field) {
 
 }  // namespace
 
-CsvFile::CsvFile(std::string path, const std::vector<std::string>& header) : path_(std::move(path)) {
+CsvFile::CsvFile(std::string path, const std::vector<std::string>& header)
+    : path_(std::move(path)) {
   file_ = std::fopen(path_.c_str(), "w");
   if (file_ == nullptr) throw Error("cannot write {}: {}", path_, std::strerror(errno));
   append(header);
@@ -66,16 +67,17 @@ void CsvFile::sync() {
 
 ResultFiles::ResultFiles(const std::string& path)
     : records_(path, record_columns()),
-      samples_(samples_path(path), {"run_id", "operator", "variant", "configuration", "problem",
-                                    "device", "replica", "sample", "ns", "sm_clock_mhz",
-                                    "throttled"}) {}
+      samples_(samples_path(path),
+               {"run_id", "operator", "variant", "configuration", "problem", "device", "replica",
+                "sample", "ns", "sm_clock_mhz", "throttled"}) {}
 
 void ResultFiles::append(const Record& record, std::span<const Sample> samples) {
   for (std::size_t i = 0; i < samples.size(); ++i) {
     const Sample& sample = samples[i];
     samples_.append({record.run_id, record.operator_name, record.variant, record.configuration,
                      record.problem, std::string(to_string(record.device)),
-                     std::to_string(record.replica), std::to_string(i), fmt::format("{}", sample.ns),
+                     std::to_string(record.replica), std::to_string(i),
+                     fmt::format("{}", sample.ns),
                      sample.sm_clock_mhz > 0 ? fmt::format("{}", sample.sm_clock_mhz) : "",
                      sample.throttled ? "true" : "false"});
   }

@@ -12,11 +12,11 @@
 namespace fusebench {
 
 struct Job {
-  bool control = false;        ///< `variant` names a control; `bytes` says how much it moves
+  bool control = false;  ///< `variant` names a control; `bytes` says how much it moves
   std::string operator_name;
   std::string variant;
-  std::string configuration;   ///< as Configuration::to_string gives it
-  std::string problem;         ///< as Problem::to_string gives it
+  std::string configuration;  ///< as Configuration::to_string gives it
+  std::string problem;        ///< as Problem::to_string gives it
   std::uint64_t seed = 0;
   std::int64_t bytes = 0;
   bool measure = true;

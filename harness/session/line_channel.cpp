@@ -20,8 +20,8 @@ LineChannel::Status LineChannel::read_until(std::chrono::steady_clock::time_poin
       buffer_.erase(0, end + 1);
       return Status::line;
     }
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(
-        deadline - std::chrono::steady_clock::now());
+    const auto left =
+        std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
     if (left.count() <= 0) return Status::deadline;
     pollfd waiting{descriptor_, POLLIN, 0};
     const int ready = poll(&waiting, 1, static_cast<int>(std::min<long>(left.count(), 1'000'000)));

@@ -40,8 +40,7 @@ std::vector<Item> items_of(const Operator& op, const Selection& selection,
     const std::string unavailable =
         status.traits ? variant->unavailable(*status.traits).value_or("") : status.reason;
     const std::string size = info.device == DeviceKind::cpu ? "quick" : "official";
-    const Problem problem =
-        op.parse_problem(selection.problem.empty() ? size : selection.problem);
+    const Problem problem = op.parse_problem(selection.problem.empty() ? size : selection.problem);
     for (const Configuration& configuration : info.parameters.select(selection.configuration)) {
       Job job{.operator_name = info.operator_name,
               .variant = info.name,
@@ -114,10 +113,12 @@ std::vector<Item> plan_session(const Selection& selection, const SessionOptions&
   }
   if (items.empty()) {
     throw Error("no variant matches --filter '{}' on the chosen operators and devices; see "
-                "'fusebench list'", selection.filter);
+                "'fusebench list'",
+                selection.filter);
   }
   std::stable_sort(items.begin(), items.end(), [](const Item& a, const Item& b) {
-    return std::pair(!a.unavailable.empty(), a.device) < std::pair(!b.unavailable.empty(), b.device);
+    return std::pair(!a.unavailable.empty(), a.device) <
+           std::pair(!b.unavailable.empty(), b.device);
   });
   return options.measure ? with_controls(std::move(items)) : items;
 }
@@ -144,9 +145,9 @@ bool run_session(const std::vector<Item>& items, const SessionOptions& options,
         worker.reset();  // the old one first: two would share the device
         worker = std::make_unique<WorkerProcess>(item.device, options.device);
       }
-      result = worker->run(item.job, std::chrono::duration<double>(options.timeout_seconds),
-                           [&](const std::string& phase) { observer.on_phase(phase); },
-                           options.interrupted);
+      result = worker->run(
+          item.job, std::chrono::duration<double>(options.timeout_seconds),
+          [&](const std::string& phase) { observer.on_phase(phase); }, options.interrupted);
       if (options.interrupted()) return false;
     } else {
       result = unavailable_result(item);

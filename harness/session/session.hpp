@@ -17,11 +17,11 @@
 namespace fusebench {
 
 struct Selection {
-  std::string operator_name;             ///< empty: all
-  std::string filter;                    ///< ECMAScript regular expression on "operator variant"
+  std::string operator_name;  ///< empty: all
+  std::string filter;         ///< ECMAScript regular expression on "operator variant"
   std::vector<DeviceKind> devices = {DeviceKind::cpu, DeviceKind::cuda};
-  std::string problem;                   ///< empty: quick on a CPU, official on a GPU
-  std::string configuration = "default"; ///< default, all, or key=value,...
+  std::string problem;                    ///< empty: quick on a CPU, official on a GPU
+  std::string configuration = "default";  ///< default, all, or key=value,...
 };
 
 struct SessionOptions {
@@ -38,8 +38,8 @@ struct Item {
   const Operator* op = nullptr;      ///< null for a control
   const Variant* variant = nullptr;  ///< null for a control
   DeviceKind device = DeviceKind::cpu;
-  std::string unavailable;           ///< why it will not run; empty when it will
-  bool show_configuration = false;   ///< it is not the default one
+  std::string unavailable;          ///< why it will not run; empty when it will
+  bool show_configuration = false;  ///< it is not the default one
   Job job;
 };
 

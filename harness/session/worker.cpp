@@ -26,7 +26,8 @@ void take_verdict(const Verdict& verdict, Record& record) {
   record.reason = verdict.reason;
 }
 
-bool control_is_right(const Control& control, Device& device, const Buffer& to, const Buffer& from) {
+bool control_is_right(const Control& control, Device& device, const Buffer& to,
+                      const Buffer& from) {
   if (control.streams == 2) {
     return device.fingerprint(to.address(), to.bytes()) ==
            device.fingerprint(from.address(), from.bytes());
@@ -150,7 +151,8 @@ void JobRunner::run_variant(const Job& job, JobResult& result) {
 
   tensors.prepare();
   record.useful_bytes = op.useful_bytes(problem);
-  measure(job, [&] { plan->enqueue(tensors.tensors()); }, result);
+  measure(
+      job, [&] { plan->enqueue(tensors.tensors()); }, result);
   // What it computed while it was timed must be as right as what it computed while it was watched.
   on_phase_("verify");
   device().synchronise();

@@ -15,7 +15,8 @@ namespace fusebench {
 class JobRunner {
  public:
   /// `on_phase` is called with "prepare", "verify", "measure" as each begins.
-  JobRunner(DeviceKind kind, DeviceOptions options, std::function<void(const std::string&)> on_phase);
+  JobRunner(DeviceKind kind, DeviceOptions options,
+            std::function<void(const std::string&)> on_phase);
 
   /// Never throws for what a candidate did: its record carries the outcome.
   [[nodiscard]] JobResult run(const Job& job);

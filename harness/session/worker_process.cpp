@@ -20,9 +20,9 @@ namespace {
 
 std::vector<std::string> worker_arguments(int descriptor, DeviceKind kind,
                                           const DeviceOptions& options) {
-  std::vector<std::string> arguments = {"fusebench", worker_command,
+  std::vector<std::string> arguments = {"fusebench",    worker_command,
                                         "--descriptor", std::to_string(descriptor),
-                                        "--device", std::string(to_string(kind))};
+                                        "--device",     std::string(to_string(kind))};
   if (options.pin_threads) arguments.emplace_back("--pin");
   if (!options.kernel_folder.empty()) {
     arguments.insert(arguments.end(), {"--kernels", options.kernel_folder});
@@ -34,7 +34,7 @@ std::vector<std::string> worker_arguments(int descriptor, DeviceKind kind,
 [[noreturn]] void become_worker(char* const* argv, pid_t judge) {
   (void)prctl(PR_SET_PDEATHSIG, SIGKILL);  // a killed judge leaves no orphan on the device
   if (getppid() != judge) _exit(127);
-  (void)setpgid(0, 0);  // Ctrl-C is for the judge, who decides
+  (void)setpgid(0, 0);                       // Ctrl-C is for the judge, who decides
   (void)dup2(STDERR_FILENO, STDOUT_FILENO);  // a candidate's prints must not enter our tables
   execv("/proc/self/exe", argv);
   _exit(127);
@@ -120,7 +120,8 @@ JobResult WorkerProcess::run(const Job& job, std::chrono::duration<double> limit
     }
     // A candidate shares the worker's memory and could write anything here.
     const auto message = nlohmann::json::parse(line, nullptr, false);
-    if (!message.is_object()) return give_up(Outcome::failed, "the worker's answer is not readable");
+    if (!message.is_object())
+      return give_up(Outcome::failed, "the worker's answer is not readable");
     if (message.contains("phase")) {
       phase = message["phase"].get<std::string>();
       on_phase(phase);

@@ -12,8 +12,8 @@ namespace fusebench {
 ///   finite. Where one of its steps is not, any non-finite value will do, or a finite one within the
 ///   bound of a finite oracle (overflow may come later in another order); a NaN that went in must come
 ///   out.
-[[nodiscard]] bool accepted(Precision precision, const ErrorBound& bound, const Expectation& expected,
-                            float got) noexcept;
+[[nodiscard]] bool accepted(Precision precision, const ErrorBound& bound,
+                            const Expectation& expected, float got) noexcept;
 
 /// The headline: |got - exact| <= 1e-4 + 1e-4 |exact|, the same class where exact is not finite.
 [[nodiscard]] bool within_headline(const Expectation& expected, float got) noexcept;

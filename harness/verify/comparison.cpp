@@ -58,9 +58,8 @@ void merge(Comparison& total, const Comparison& part) {
   total.bit_equal += part.bit_equal;
   total.max_abs_error = std::max(total.max_abs_error, part.max_abs_error);
   total.max_rel_error = std::max(total.max_rel_error, part.max_rel_error);
-  if (part.wrong > 0 &&
-      (total.wrong == 0 || error_of(part.worst.expected, part.worst.got) >
-                               error_of(total.worst.expected, total.worst.got))) {
+  if (part.wrong > 0 && (total.wrong == 0 || error_of(part.worst.expected, part.worst.got) >
+                                                 error_of(total.worst.expected, total.worst.got))) {
     total.worst = part.worst;
   }
   total.wrong += part.wrong;
@@ -86,7 +85,8 @@ Comparison compare(std::span<const float> got, const Oracle& oracle, Precision p
     // Contiguous ranges in thread order, so that merging in that order keeps "first" the first.
     Comparison& part = parts[static_cast<std::size_t>(thread)];
     std::array<Expectation, piece> expected;
-    for (std::int64_t p = pieces * thread / pool.size(); p < pieces * (thread + 1) / pool.size(); ++p) {
+    for (std::int64_t p = pieces * thread / pool.size(); p < pieces * (thread + 1) / pool.size();
+         ++p) {
       const std::int64_t begin = p * piece;
       const auto size = static_cast<std::size_t>(std::min(piece, count - begin));
       oracle.expect(begin, std::span(expected).first(size));

@@ -18,19 +18,20 @@ struct Mismatch {
 };
 
 struct Comparison {
-  std::int64_t compared = 0;       ///< elements looked at: all of them, or the caller must say wrong
-  std::int64_t wrong = 0;          ///< outside the contract
-  std::int64_t unwritten = 0;      ///< still hold the poison
-  std::int64_t outside_1e4 = 0;    ///< outside the headline
-  std::int64_t bit_equal = 0;      ///< with the exact reference order
-  double max_abs_error = 0.0;      ///< against the float64 oracle, over finite expectations; inf when
-                                   ///< a finite value was expected and none came
-  double max_rel_error = 0.0;      ///< likewise, where the oracle is not zero
-  Mismatch worst;                  ///< when wrong > 0: the largest error, non-finite before finite
-  std::vector<Mismatch> first;     ///< the first few that are wrong, in order
+  std::int64_t compared = 0;     ///< elements looked at: all of them, or the caller must say wrong
+  std::int64_t wrong = 0;        ///< outside the contract
+  std::int64_t unwritten = 0;    ///< still hold the poison
+  std::int64_t outside_1e4 = 0;  ///< outside the headline
+  std::int64_t bit_equal = 0;    ///< with the exact reference order
+  double max_abs_error = 0.0;    ///< against the float64 oracle, over finite expectations; inf when
+                                 ///< a finite value was expected and none came
+  double max_rel_error = 0.0;    ///< likewise, where the oracle is not zero
+  Mismatch worst;                ///< when wrong > 0: the largest error, non-finite before finite
+  std::vector<Mismatch> first;   ///< the first few that are wrong, in order
 
   [[nodiscard]] double bit_equal_percent() const noexcept {
-    return compared == 0 ? 0.0 : 100.0 * static_cast<double>(bit_equal) / static_cast<double>(compared);
+    return compared == 0 ? 0.0
+                         : 100.0 * static_cast<double>(bit_equal) / static_cast<double>(compared);
   }
 };
 

@@ -17,7 +17,8 @@ struct Verdict {
 
 /// One call on a fresh workbench: poison, call, wait, compare every element, look for tampering.
 /// Throws Error when the device reports one.
-[[nodiscard]] Verdict verify_once(Plan& plan, Workbench& bench, Device& device, Precision precision);
+[[nodiscard]] Verdict verify_once(Plan& plan, Workbench& bench, Device& device,
+                                  Precision precision);
 
 /// The verdict on what the last call left, without calling again: used after timing.
 [[nodiscard]] Verdict judge_output(Workbench& bench, Precision precision);

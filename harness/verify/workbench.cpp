@@ -31,7 +31,8 @@ std::vector<float> make_input(const TensorSpec& spec, std::uint64_t seed) {
 void refuse_if_too_large(const std::vector<TensorSpec>& specs, const Problem& problem,
                          const DeviceTraits& traits) {
   double bytes = 0;
-  for (const TensorSpec& spec : specs) bytes += 4.0 * static_cast<double>(element_count(spec.shape));
+  for (const TensorSpec& spec : specs)
+    bytes += 4.0 * static_cast<double>(element_count(spec.shape));
   // The CPU holds the judge's inputs too; half is left for workspace and the system.
   if (traits.memory_bytes > 0 && bytes > 0.5 * static_cast<double>(traits.memory_bytes)) {
     throw Unavailable("problem {} needs {:.1f} GB, more than half of the memory of {}",
@@ -62,13 +63,14 @@ Workbench::Workbench(const Operator& op, const Problem& problem, std::uint64_t s
 
 void Workbench::prepare() {
   for (std::size_t i = 0; i < host_inputs_.size(); ++i) {
-    if (device_->fingerprint(buffers_[i].address(), buffers_[i].bytes()) == fingerprints_[i]) continue;
+    if (device_->fingerprint(buffers_[i].address(), buffers_[i].bytes()) == fingerprints_[i])
+      continue;
     device_->generate(static_cast<float*>(buffers_[i].address()), element_count(specs_[i].shape),
                       specs_[i].recipe, seed_);
   }
   poison_seed_ = random_bits(poison_stream, poison_seed_);
-  device_->poison(static_cast<float*>(buffers_.back().address()), element_count(specs_.back().shape),
-                  poison_seed_);
+  device_->poison(static_cast<float*>(buffers_.back().address()),
+                  element_count(specs_.back().shape), poison_seed_);
   for (GuardedBuffer& buffer : buffers_) buffer.arm();
 }
 

@@ -83,7 +83,9 @@ namespace fusebench::residual_epilogue {
 const char* rows_unavailable() {
   return "this build has no Highway: install libhwy-dev and build again";
 }
-void row_stepwise(const float*, float, float*, std::int64_t) { throw Unavailable(rows_unavailable()); }
+void row_stepwise(const float*, float, float*, std::int64_t) {
+  throw Unavailable(rows_unavailable());
+}
 void row_stepwise_streaming(const float*, float, float*, std::int64_t) {
   throw Unavailable(rows_unavailable());
 }

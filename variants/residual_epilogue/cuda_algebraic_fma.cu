@@ -24,9 +24,10 @@ const bool registered = add_cuda_variant({
     .source = __FILE__,
     .precision = Precision::float32,
     .parameters = ParameterSpace({{"block_size", integers({128, 256, 512, 1024}), "256"}}),
-    .shape = [](const CudaRequest& request, CudaKernel&) {
-      return one_tile_a_block(request, request.configuration.integer("block_size"));
-    },
+    .shape =
+        [](const CudaRequest& request, CudaKernel&) {
+          return one_tile_a_block(request, request.configuration.integer("block_size"));
+        },
 });
 
 }  // namespace

@@ -12,13 +12,14 @@ __device__ inline void barrier_init(u64* barrier) {
 }
 
 __device__ inline void barrier_wait(u64* barrier, u32 parity) {
-  asm volatile(
-      "{\n"
-      ".reg .pred done;\n"
-      "again:\n"
-      "mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
-      "@!done bra again;\n"
-      "}" ::"r"(shared_address(barrier)), "r"(parity) : "memory");
+  asm volatile("{\n"
+               ".reg .pred done;\n"
+               "again:\n"
+               "mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
+               "@!done bra again;\n"
+               "}" ::"r"(shared_address(barrier)),
+               "r"(parity)
+               : "memory");
 }
 
 __device__ inline u64 evict_first() {
@@ -32,20 +33,23 @@ __device__ inline u64 evict_normal() {
   return policy;
 }
 
-__device__ inline void start_load(float* to, const float* from, u32 bytes, u64* barrier, u64 policy) {
-  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(
-                   shared_address(barrier)), "r"(bytes) : "memory");
+__device__ inline void start_load(float* to, const float* from, u32 bytes, u64* barrier,
+                                  u64 policy) {
   asm volatile(
-      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint"
-      " [%0], [%1], %2, [%3], %4;" ::"r"(shared_address(to)), "l"(from), "r"(bytes),
-      "r"(shared_address(barrier)), "l"(policy) : "memory");
+      "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(barrier)),
+      "r"(bytes)
+      : "memory");
+  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint"
+               " [%0], [%1], %2, [%3], %4;" ::"r"(shared_address(to)),
+               "l"(from), "r"(bytes), "r"(shared_address(barrier)), "l"(policy)
+               : "memory");
 }
 
 __device__ inline void start_store(float* to, const float* from, u32 bytes, u64 policy) {
-  asm volatile(
-      "cp.async.bulk.global.shared::cta.bulk_group.L2::cache_hint [%0], [%1], %2, %3;\n"
-      "cp.async.bulk.commit_group;" ::"l"(to), "r"(shared_address(from)), "r"(bytes), "l"(policy)
-      : "memory");
+  asm volatile("cp.async.bulk.global.shared::cta.bulk_group.L2::cache_hint [%0], [%1], %2, %3;\n"
+               "cp.async.bulk.commit_group;" ::"l"(to),
+               "r"(shared_address(from)), "r"(bytes), "l"(policy)
+               : "memory");
 }
 
 // Bytes of tile `first` that go in bulk: a multiple of 16, at the end of the tensor too.
@@ -122,7 +126,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE)
 namespace fusebench::residual_epilogue {
 namespace {
 
-constexpr std::int64_t most_shared_bytes = 227 * 1024;  // a Hopper block, less the barriers' few bytes
+constexpr std::int64_t most_shared_bytes =
+    227 * 1024;  // a Hopper block, less the barriers' few bytes
 
 LaunchShape shape(const CudaRequest& request, CudaKernel& kernel) {
   const Configuration& k = request.configuration;
@@ -132,7 +137,8 @@ LaunchShape shape(const CudaRequest& request, CudaKernel& kernel) {
   const auto resident = std::min<std::int64_t>(
       k.integer("blocks_per_sm"),
       kernel.blocks_per_multiprocessor(shape.threads, shape.dynamic_shared_bytes));
-  if (resident == 0) throw Unavailable("a block of {} does not fit a multiprocessor", k.to_string());
+  if (resident == 0)
+    throw Unavailable("a block of {} does not fit a multiprocessor", k.to_string());
   const auto most = resident * request.device.traits().processors;
   shape.blocks = static_cast<std::uint32_t>(std::clamp<std::int64_t>(shape.blocks, 1, most));
   return shape;

@@ -39,11 +39,14 @@ const bool registered = add_cuda_variant({
         {{"block_size", integers({32, 64, 128, 256, 512, 1024}), "128"},
          {"items", integers({1, 2, 4, 8}), "1"},
          {"load", {"load_default", "load_streaming", "load_l2", "load_no_allocate"}, "load_l2"},
-         {"store", {"store_default", "store_streaming", "store_l2", "store_through"}, "store_default"}}),
-    .shape = [](const CudaRequest& request, CudaKernel&) {
-      const Configuration& k = request.configuration;
-      return one_tile_a_block(request, k.integer("block_size") * k.integer("items") * 4);
-    },
+         {"store",
+          {"store_default", "store_streaming", "store_l2", "store_through"},
+          "store_default"}}),
+    .shape =
+        [](const CudaRequest& request, CudaKernel&) {
+          const Configuration& k = request.configuration;
+          return one_tile_a_block(request, k.integer("block_size") * k.integer("items") * 4);
+        },
 });
 
 }  // namespace

@@ -70,24 +70,25 @@ const bool registered = add_cuda_variant({
     .idea = "a persistent grid with loads one tile ahead: what fewer, longer blocks are worth",
     .source = __FILE__,
     .precision = Precision::exact_order,
-    .parameters = ParameterSpace(
-        {{"block_size", integers({64, 128, 256, 512}), "128"},
-         {"items", integers({1, 2, 4}), "2"},
-         {"vector_width", integers({1, 2, 4}), "4"},
-         {"load", {"load_l2", "load_streaming"}, "load_l2"},
-         {"store", {"store_default", "store_streaming"}, "store_default"},
-         {"blocks_per_sm", integers({2, 4, 8, 16}), "8"}}),
-    .shape = [](const CudaRequest& request, CudaKernel& kernel) {
-      const Configuration& k = request.configuration;
-      LaunchShape shape = one_tile_a_block(
-          request, k.integer("block_size") * k.integer("items") * k.integer("vector_width"));
-      // More blocks than can be resident would only queue behind the others.
-      const auto resident = std::min<std::int64_t>(k.integer("blocks_per_sm"),
-                                                   kernel.blocks_per_multiprocessor(shape.threads, 0));
-      const auto most = resident * request.device.traits().processors;
-      shape.blocks = static_cast<std::uint32_t>(std::clamp<std::int64_t>(shape.blocks, 1, most));
-      return shape;
-    },
+    .parameters = ParameterSpace({{"block_size", integers({64, 128, 256, 512}), "128"},
+                                  {"items", integers({1, 2, 4}), "2"},
+                                  {"vector_width", integers({1, 2, 4}), "4"},
+                                  {"load", {"load_l2", "load_streaming"}, "load_l2"},
+                                  {"store", {"store_default", "store_streaming"}, "store_default"},
+                                  {"blocks_per_sm", integers({2, 4, 8, 16}), "8"}}),
+    .shape =
+        [](const CudaRequest& request, CudaKernel& kernel) {
+          const Configuration& k = request.configuration;
+          LaunchShape shape = one_tile_a_block(
+              request, k.integer("block_size") * k.integer("items") * k.integer("vector_width"));
+          // More blocks than can be resident would only queue behind the others.
+          const auto resident = std::min<std::int64_t>(
+              k.integer("blocks_per_sm"), kernel.blocks_per_multiprocessor(shape.threads, 0));
+          const auto most = resident * request.device.traits().processors;
+          shape.blocks =
+              static_cast<std::uint32_t>(std::clamp<std::int64_t>(shape.blocks, 1, most));
+          return shape;
+        },
 });
 
 }  // namespace

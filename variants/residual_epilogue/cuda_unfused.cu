@@ -15,8 +15,8 @@ __device__ void elementwise(float* out, const float* x, const float* z, u64 elem
     const float4 p = *reinterpret_cast<const float4*>(x + i);
     const float4 q = *reinterpret_cast<const float4*>(z + i);
     *reinterpret_cast<float4*>(out + i) =
-        make_float4(operation(i, p.x, q.x), operation(i + 1, p.y, q.y),
-                    operation(i + 2, p.z, q.z), operation(i + 3, p.w, q.w));
+        make_float4(operation(i, p.x, q.x), operation(i + 1, p.y, q.y), operation(i + 2, p.z, q.z),
+                    operation(i + 3, p.w, q.w));
     return;
   }
   for (u64 i = first + threadIdx.x; i < elements && i < first + tile; i += BLOCK_SIZE) {

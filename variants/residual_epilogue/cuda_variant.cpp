@@ -13,10 +13,8 @@ namespace {
 class Adapter final : public Variant {
  public:
   explicit Adapter(CudaVariant variant) : variant_(std::move(variant)) {
-    info_ = {operator_name,      variant_.name,      variant_.idea,    DeviceKind::cuda,
+    info_ = {operator_name,      variant_.name,       variant_.idea,    DeviceKind::cuda,
              variant_.precision, variant_.parameters, variant_.baseline};
-    // The build may compile by absolute path; sources are registered from variants/ on.
-    variant_.source.erase(0, variant_.source.rfind("variants/"));
   }
 
   const VariantInfo& info() const override { return info_; }
@@ -46,7 +44,8 @@ class Adapter final : public Variant {
                                 Device& device) const override {
     CudaDevice& cuda = cuda_device(device);
     const Sizes sizes = sizes_of(problem);
-    const CudaRequest request{sizes, configuration, cuda, cuda.load(kernels(configuration).front())};
+    const CudaRequest request{sizes, configuration, cuda,
+                              cuda.load(kernels(configuration).front())};
     if (variant_.plan) return variant_.plan(request);
 
     std::shared_ptr<CudaKernel> kernel = request.module->kernel("epilogue");

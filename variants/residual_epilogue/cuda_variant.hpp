@@ -34,7 +34,8 @@ struct CudaRequest {
 struct CudaVariant {
   std::string name;
   std::string idea;
-  std::string source;  ///< __FILE__: the kernel is in the same file
+  std::string source;  ///< __FILE__: the kernel is in the same file (the build makes it a path from
+                       ///< the root of the checkout, as sources are registered)
   Precision precision = Precision::exact_order;
   /// Parameters reach the kernel as macros in capitals: block_size=256 is -DBLOCK_SIZE=256.
   ParameterSpace parameters = {};
@@ -42,9 +43,9 @@ struct CudaVariant {
   std::function<LaunchShape(const CudaRequest&, CudaKernel&)> shape = {};
   /// For a variant that is more than that one launch; replaces `shape`.
   std::function<std::unique_ptr<Plan>(const CudaRequest&)> plan = {};
-  bool contract = false;         ///< let the compiler fuse multiply and add
+  bool contract = false;  ///< let the compiler fuse multiply and add
   bool baseline = false;
-  int oldest_architecture = 0;   ///< e.g. 90
+  int oldest_architecture = 0;  ///< e.g. 90
 };
 
 /// Registers and returns true.

@@ -27,7 +27,8 @@ __device__ inline float bias_of(const float* b, const Extents& extents, u64 elem
 // tile no longer than a row touches at most two rows; longer ones fall back on dividing.
 template <u32 TILE>
 struct TileBias {
-  __device__ TileBias(const float* b, const Extents& extents, u64 first) : b_(b), extents_(extents) {
+  __device__ TileBias(const float* b, const Extents& extents, u64 first)
+      : b_(b), extents_(extents) {
     const u64 row = extents.spatial.quotient(first);
     const u64 channel = extents.channels.remainder(row);
     border_ = (row + 1) * extents.spatial.divisor;
@@ -59,7 +60,8 @@ __device__ inline float2 apply(float2 c, const auto& bias, u64 element) {
 }
 __device__ inline float4 apply(float4 c, const auto& bias, u64 element) {
   return make_float4(exact_order(c.x, bias.at(element)), exact_order(c.y, bias.at(element + 1)),
-                     exact_order(c.z, bias.at(element + 2)), exact_order(c.w, bias.at(element + 3)));
+                     exact_order(c.z, bias.at(element + 2)),
+                     exact_order(c.w, bias.at(element + 3)));
 }
 
 // Any alignment, any tail: elements [first, first + tile) one at a time by the whole block.

@@ -41,11 +41,11 @@ class CpuStopwatch final : public Stopwatch {
   Lap cold(const std::function<void()>& call) override {
     // Written rather than read: the call then pays for writing back lines that are not its own, as
     // its own last lines are written back after it. In a steady state the two are equal.
-    shared_pool().for_ranges(
-        static_cast<std::int64_t>(eraser_.bytes()), grain, [&](std::int64_t begin, std::int64_t end) {
-          std::memset(static_cast<std::byte*>(eraser_.address()) + begin, ++round_ & 0xFF,
-                      static_cast<std::size_t>(end - begin));
-        });
+    shared_pool().for_ranges(static_cast<std::int64_t>(eraser_.bytes()), grain,
+                             [&](std::int64_t begin, std::int64_t end) {
+                               std::memset(static_cast<std::byte*>(eraser_.address()) + begin,
+                                           ++round_ & 0xFF, static_cast<std::size_t>(end - begin));
+                             });
     const auto start = std::chrono::steady_clock::now();
     call();
     return {elapsed_ns(start), 0.0};
@@ -104,16 +104,16 @@ class CpuDevice final : public Device {
   std::uint64_t fingerprint(const void* address, std::size_t bytes) override {
     std::atomic<std::uint64_t> sum = 0;
     const auto* words = static_cast<const std::byte*>(address);
-    shared_pool().for_ranges(
-        static_cast<std::int64_t>(bytes / 4), grain, [&](std::int64_t begin, std::int64_t end) {
-          std::uint64_t part = 0;
-          for (std::int64_t i = begin; i < end; ++i) {
-            std::uint32_t word = 0;
-            std::memcpy(&word, words + 4 * i, sizeof word);
-            part += fingerprint_term(static_cast<std::uint64_t>(i), word);
-          }
-          sum += part;
-        });
+    shared_pool().for_ranges(static_cast<std::int64_t>(bytes / 4), grain,
+                             [&](std::int64_t begin, std::int64_t end) {
+                               std::uint64_t part = 0;
+                               for (std::int64_t i = begin; i < end; ++i) {
+                                 std::uint32_t word = 0;
+                                 std::memcpy(&word, words + 4 * i, sizeof word);
+                                 part += fingerprint_term(static_cast<std::uint64_t>(i), word);
+                               }
+                               sum += part;
+                             });
     return sum;
   }
 

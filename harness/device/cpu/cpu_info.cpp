@@ -66,8 +66,7 @@ DeviceTraits read_cpu_traits() {
   utsname system{};
   if (uname(&system) == 0) traits.driver = fmt::format("{} {}", system.sysname, system.release);
   traits.toolkit = compiler();
-  const std::string governor =
-      first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
+  const std::string governor = first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
   traits.clock_policy = governor.empty() ? "unknown" : governor;
   traits.processors = static_cast<int>(usable_cores().size());
   traits.cache_bytes = last_level_cache_bytes();

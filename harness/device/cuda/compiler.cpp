@@ -24,7 +24,8 @@ std::vector<std::string> nvrtc_names() {
   const std::string major = std::to_string(FUSEBENCH_NVRTC_MAJOR);
   const std::string name = "libnvrtc.so." + major;
   std::vector<std::string> names;
-  if (const char* chosen = std::getenv("FUSEBENCH_NVRTC"); chosen != nullptr) names.emplace_back(chosen);
+  if (const char* chosen = std::getenv("FUSEBENCH_NVRTC"); chosen != nullptr)
+    names.emplace_back(chosen);
   for (const std::string folder :
        {FUSEBENCH_NVRTC_FOLDER "/", "", "/usr/local/cuda/lib64/", "/usr/lib/x86_64-linux-gnu/"}) {
     names.push_back(folder + name);
@@ -51,7 +52,9 @@ class Nvrtc {
   }
 
  private:
-  Nvrtc() : library_("NVRTC (libnvrtc, of the CUDA Toolkit or pip's nvidia-cuda-nvrtc)", nvrtc_names()) {}
+  Nvrtc()
+      : library_("NVRTC (libnvrtc, of the CUDA Toolkit or pip's nvidia-cuda-nvrtc)",
+                 nvrtc_names()) {}
   DynamicLibrary library_;
 
  public:
@@ -73,7 +76,8 @@ using Sources = std::map<std::string, std::string>;
 
 std::string read_file(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
-  if (!file) throw Error("cannot read kernel source {}; --kernels must name a fusebench checkout", path);
+  if (!file)
+    throw Error("cannot read kernel source {}; --kernels must name a fusebench checkout", path);
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
@@ -84,7 +88,8 @@ Sources gather_sources(const std::string& main, const std::string& folder) {
     if (name != main && !name.ends_with(".cuh")) continue;
     sources[name] = folder.empty() ? std::string(text) : read_file(folder + "/" + name);
   }
-  if (!sources.contains(main)) throw Error("no kernel source '{}' is built into this program", main);
+  if (!sources.contains(main))
+    throw Error("no kernel source '{}' is built into this program", main);
   return sources;
 }
 
@@ -130,7 +135,8 @@ KernelCache::Entry compile(const std::string& main, const Sources& sources,
   entry.log.resize(bytes);
   nvrtc.check(nvrtc.GetProgramLog(program, entry.log.data()), "nvrtcGetProgramLog");
   while (entry.log.ends_with('\0')) entry.log.pop_back();
-  if (result != NVRTC_SUCCESS) throw Error("{} does not compile: {}", main, first_message(entry.log));
+  if (result != NVRTC_SUCCESS)
+    throw Error("{} does not compile: {}", main, first_message(entry.log));
   nvrtc.check(nvrtc.GetCUBINSize(program, &bytes), "nvrtcGetCUBINSize");
   entry.cubin.resize(bytes);
   nvrtc.check(nvrtc.GetCUBIN(program, entry.cubin.data()), "nvrtcGetCUBIN");

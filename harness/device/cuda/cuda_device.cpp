@@ -45,8 +45,8 @@ DeviceTraits read_traits(const Nvml& nvml) {
   traits.name = name.data();
   int version = 0;
   FUSEBENCH_CUDA(DriverGetVersion, &version);
-  traits.driver = fmt::format("{} (CUDA {}.{})", nvml.driver_version(), version / 1000,
-                              version % 1000 / 10);
+  traits.driver =
+      fmt::format("{} (CUDA {}.{})", nvml.driver_version(), version / 1000, version % 1000 / 10);
   try {
     traits.toolkit = compiler_version();
   } catch (const Unavailable&) {
@@ -193,7 +193,8 @@ std::vector<Control> HardwareDevice::controls() {
       {"copy", "float4, 128 threads, one access a thread", 2,
        [this, shape, copy_engine](void* to, const void* from, std::size_t bytes) {
          const std::size_t whole = bytes / 16 * 16;
-         copy_->launch(shape(whole, copy_block, 1), to, from, static_cast<std::uint64_t>(whole / 16));
+         copy_->launch(shape(whole, copy_block, 1), to, from,
+                       static_cast<std::uint64_t>(whole / 16));
          copy_engine(static_cast<std::byte*>(to) + whole,
                      static_cast<const std::byte*>(from) + whole, bytes - whole);
        }},
@@ -203,7 +204,8 @@ std::vector<Control> HardwareDevice::controls() {
          const std::size_t whole = bytes / 16 * 16;
          float word = 0.0F;
          std::memcpy(&word, &fill_word, sizeof word);
-         fill_->launch(shape(whole, fill_block, fill_items), to, word, static_cast<std::uint64_t>(whole / 16));
+         fill_->launch(shape(whole, fill_block, fill_items), to, word,
+                       static_cast<std::uint64_t>(whole / 16));
          if (bytes == whole) return;
          FUSEBENCH_CUDA(MemsetD32Async, reinterpret_cast<CUdeviceptr>(to) + whole, fill_word,
                         (bytes - whole) / 4, stream_);

@@ -10,7 +10,8 @@ class DriverKernel final : public CudaKernel {
  public:
   DriverKernel(CUfunction function, CUstream stream) : function_(function), stream_(stream) {}
 
-  int blocks_per_multiprocessor(std::uint32_t threads, std::uint32_t dynamic_shared_bytes) override {
+  int blocks_per_multiprocessor(std::uint32_t threads,
+                                std::uint32_t dynamic_shared_bytes) override {
     allow(dynamic_shared_bytes);
     int blocks = 0;
     FUSEBENCH_CUDA(OccupancyMaxActiveBlocksPerMultiprocessor, &blocks, function_,
@@ -23,8 +24,7 @@ class DriverKernel final : public CudaKernel {
     allow(shape.dynamic_shared_bytes);
     // The driver takes void** but only reads.
     FUSEBENCH_CUDA(LaunchKernel, function_, shape.blocks, 1, 1, shape.threads, 1, 1,
-                   shape.dynamic_shared_bytes, stream_,
-                   const_cast<void**>(args), nullptr);
+                   shape.dynamic_shared_bytes, stream_, const_cast<void**>(args), nullptr);
   }
 
   void allow(std::uint32_t dynamic_shared_bytes) {

@@ -11,6 +11,7 @@
 namespace fusebench {
 
 /// Kernels of the module launch on `stream`. Throws Error when the driver refuses the code.
-[[nodiscard]] std::unique_ptr<CudaModule> load_cuda_module(const std::string& cubin, CUstream stream);
+[[nodiscard]] std::unique_ptr<CudaModule> load_cuda_module(const std::string& cubin,
+                                                           CUstream stream);
 
 }  // namespace fusebench

@@ -1,6 +1,7 @@
 #include "harness/device/cuda/cuda_stopwatch.hpp"
 
 #include <atomic>
+#include <cmath>
 #include <cstddef>
 
 #include "harness/core/error.hpp"
@@ -66,11 +67,12 @@ double CudaStopwatch::held(const std::function<void()>& enqueue) {
   mailbox_->release = 1;
   FUSEBENCH_CUDA(StreamSynchronize, stream_);
   if (mailbox_->timed_out != 0) {
-    throw Error("the call waits for the device, so it cannot be timed: enqueue() must only enqueue");
+    throw Error(
+        "the call waits for the device, so it cannot be timed: enqueue() must only enqueue");
   }
   float milliseconds = 0.0F;
   FUSEBENCH_CUDA(EventElapsedTime, &milliseconds, start_, stop_);
-  return static_cast<double>(milliseconds) * 1e6;
+  return std::round(static_cast<double>(milliseconds) * 1e9) / 1e3;  // a float's digits, no more
 }
 
 Lap CudaStopwatch::cold(const std::function<void()>& call) {

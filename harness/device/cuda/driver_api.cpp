@@ -16,7 +16,8 @@ const std::array<std::string, 3> driver_names = {
 
 #define FUSEBENCH_STRING_OF(symbol) #symbol
 #define FUSEBENCH_STRING(symbol) FUSEBENCH_STRING_OF(symbol)
-#define FUSEBENCH_LOOK_UP(name) , name(library_.symbol<decltype(&cu##name)>(FUSEBENCH_STRING(cu##name)))
+#define FUSEBENCH_LOOK_UP(name) \
+  , name(library_.symbol<decltype(&cu##name)>(FUSEBENCH_STRING(cu##name)))
 
 DriverApi::DriverApi()
     : library_("the NVIDIA driver (libcuda.so.1)", driver_names)
@@ -26,7 +27,8 @@ DriverApi::DriverApi()
   if (result != CUDA_SUCCESS) {
     const char* text = nullptr;
     GetErrorString(result, &text);
-    throw Unavailable("the NVIDIA driver does not start: {}", text == nullptr ? "unknown error" : text);
+    throw Unavailable("the NVIDIA driver does not start: {}",
+                      text == nullptr ? "unknown error" : text);
   }
 }
 

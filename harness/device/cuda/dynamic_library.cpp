@@ -17,7 +17,8 @@ DynamicLibrary::DynamicLibrary(const std::string& what, std::span<const std::str
 
 void* DynamicLibrary::address_of(const char* name) const {
   void* address = dlsym(handle_, name);
-  if (address == nullptr) throw Unavailable("{} on this machine is too old: it has no {}", what_, name);
+  if (address == nullptr)
+    throw Unavailable("{} on this machine is too old: it has no {}", what_, name);
   return address;
 }
 

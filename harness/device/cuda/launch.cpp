@@ -8,7 +8,8 @@ namespace fusebench {
 
 CudaDevice& cuda_device(Device& device) {
   auto* cuda = dynamic_cast<CudaDevice*>(&device);
-  if (cuda == nullptr) throw Error("a CUDA variant was prepared for device '{}'", device.traits().name);
+  if (cuda == nullptr)
+    throw Error("a CUDA variant was prepared for device '{}'", device.traits().name);
   return *cuda;
 }
 

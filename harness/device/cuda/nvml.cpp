@@ -39,8 +39,8 @@ struct NvmlApi {
 
  private:
   static std::optional<NvmlApi> open() {
-    static const std::array<std::string, 2> names = {
-        "libnvidia-ml.so.1", "/usr/local/nvidia/lib64/libnvidia-ml.so.1"};
+    static const std::array<std::string, 2> names = {"libnvidia-ml.so.1",
+                                                     "/usr/local/nvidia/lib64/libnvidia-ml.so.1"};
     try {
       NvmlApi api{.library = DynamicLibrary("NVML", names)};
       if (api.init() == success) return api;

@@ -16,20 +16,21 @@ __device__ T load_l2(const T* from) {
 // Read once: does not enter L1.
 __device__ inline float load_no_allocate(const float* from) {
   float value;
-  asm volatile("ld.global.nc.L1::no_allocate.f32 %0, [%1];"
-               : "=f"(value) : "l"(from));
+  asm volatile("ld.global.nc.L1::no_allocate.f32 %0, [%1];" : "=f"(value) : "l"(from));
   return value;
 }
 __device__ inline float2 load_no_allocate(const float2* from) {
   float2 value;
   asm volatile("ld.global.nc.L1::no_allocate.v2.f32 {%0, %1}, [%2];"
-               : "=f"(value.x), "=f"(value.y) : "l"(from));
+               : "=f"(value.x), "=f"(value.y)
+               : "l"(from));
   return value;
 }
 __device__ inline float4 load_no_allocate(const float4* from) {
   float4 value;
   asm volatile("ld.global.nc.L1::no_allocate.v4.f32 {%0, %1, %2, %3}, [%4];"
-               : "=f"(value.x), "=f"(value.y), "=f"(value.z), "=f"(value.w) : "l"(from));
+               : "=f"(value.x), "=f"(value.y), "=f"(value.z), "=f"(value.w)
+               : "l"(from));
   return value;
 }
 

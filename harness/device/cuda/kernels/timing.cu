@@ -24,7 +24,8 @@ extern "C" __global__ void hold(volatile u32* release, volatile u32* timed_out, 
 
 // Cycles and nanoseconds between two ticks of the global timer at least `window_ns` apart: the timer
 // ticks coarsely, so both ends wait for an edge.
-extern "C" __global__ void read_clock(volatile u64* cycles, volatile u64* elapsed_ns, u64 window_ns) {
+extern "C" __global__ void read_clock(volatile u64* cycles, volatile u64* elapsed_ns,
+                                      u64 window_ns) {
   u64 start = global_ns();
   const u64 before = start;
   while ((start = global_ns()) == before) {

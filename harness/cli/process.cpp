@@ -1,0 +1,29 @@
+// What all subcommands share of the process: its command line and its signals.
+#include <csignal>
+
+#include "harness/cli/commands.hpp"
+
+namespace fusebench {
+namespace {
+
+volatile std::sig_atomic_t interrupted = 0;
+std::vector<std::string> given_command_line;
+
+void on_signal(int) { interrupted = 1; }
+
+}  // namespace
+
+bool interrupt_requested() {
+  static const bool installed = [] {
+    struct sigaction action {};
+    action.sa_handler = on_signal;  // no SA_RESTART: a waiting poll must wake
+    return sigaction(SIGINT, &action, nullptr) == 0 && sigaction(SIGTERM, &action, nullptr) == 0;
+  }();
+  return installed && interrupted != 0;
+}
+
+const std::vector<std::string>& command_line() { return given_command_line; }
+
+void set_command_line(int argc, char** argv) { given_command_line.assign(argv, argv + argc); }
+
+}  // namespace fusebench

@@ -1,0 +1,315 @@
+#!/usr/bin/env python3
+"""The program as a user meets it: exit codes, messages, files, crashes, interrupts.
+
+Usage: cli_test.py FUSEBENCH FUSEBENCH_MUTANTS [unittest arguments]. Catches a time printed for a wrong
+result, a crash that takes others with it, rows lost to a kill, messages that name nothing.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+PROGRAM, MUTANTS = (Path(argument).resolve() for argument in sys.argv[1:3])
+SMALL = ["--problem", "1,4,3,5,7", "--max-time", "0.05", "--seed", "7"]
+VERIFY_SMALL = ["--problem", "1,4,3,5,7", "--seed", "7"]
+
+
+def call(program: Path, *arguments: str, timeout: float = 120) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([program, *arguments], capture_output=True, text=True, timeout=timeout)
+
+
+def rows_of(path: Path) -> list[dict[str, str]]:
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file, strict=True))
+
+
+class Case(unittest.TestCase):
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        self.csv = self.folder / "run.csv"
+
+    def assert_one_clear_line(self, result: subprocess.CompletedProcess[str], *words: str) -> None:
+        self.assertEqual(result.returncode, 2, result)
+        self.assertEqual(len(result.stderr.strip().splitlines()), 1, result.stderr)
+        for word in words:
+            self.assertIn(word, result.stderr)
+        self.assertEqual(result.stdout, "")
+
+
+class Usage(Case):
+    def test_every_subcommand_has_help_with_an_example(self) -> None:
+        for name in ("list", "run", "verify", "compile", "gbench"):
+            result = call(PROGRAM, name, "--help")
+            self.assertEqual(result.returncode, 0)
+            self.assertIn(f"Example: fusebench {name}", result.stdout)
+
+    def test_bad_input_gets_one_line_that_names_it_and_code_2(self) -> None:
+        cases: dict[tuple[str, ...], tuple[str, ...]] = {
+            (): ("subcommand",),
+            ("no_such_command",): ("no_such_command",),
+            ("run", "--no-such-option"): ("--no-such-option",),
+            ("run", "--operator", "nothing"): ("nothing", "residual_epilogue"),
+            ("run", "--filter", "nothing_matches"): ("nothing_matches", "list"),
+            ("run", "--filter", "("): ("regular expression",),
+            ("run", "--device", "tpu"): ("tpu",),
+            ("run", "--problem", "1,2,3"): ("1,2,3", "N,C,D,H,W"),
+            ("run", "--problem", "n=1,c=2,d=3,h=4"): ("'w'",),
+            ("run", "--problem", "n=1,c=2,d=3,h=4,w=0"): ("w", "at least 1"),
+            ("run", "--problem", "n=1,c=2,d=3,h=4,w=5,q=6"): ("'q'",),
+            ("run", "--problem", "n=1,c=2,d=3,h=4,w=x"): ("'x'", "whole number"),
+            ("run", "--problem", "9999999999,9999999999,9,9,9"): ("2^60",),
+            ("run", "--filter", "cpu_threads", "--configuration", "chunk=7"): ("chunk", "65536"),
+            ("run", "--filter", "cpu_threads", "--configuration", "nothing=7"): ("nothing", "chunk"),
+            ("run", "--seed", "-1"): ("seed",),
+            ("run", "--max-samples", "0"): ("max-samples",),
+            ("run", "--csv", str(self.folder / "no/such/run.csv")): ("no/such",),
+            ("run", "--csv", str(self.folder)): (str(self.folder),),
+            ("compile", "--arch", "volta"): ("volta", "sm_90a"),
+            ("gbench", "--nothing"): ("--nothing",),
+        }
+        for arguments, words in cases.items():
+            with self.subTest(arguments=arguments):
+                self.assert_one_clear_line(call(PROGRAM, *arguments), *words)
+
+    def test_bad_input_leaves_an_earlier_result_alone(self) -> None:
+        self.csv.write_text("precious")
+        call(PROGRAM, "run", "--csv", str(self.csv), "--filter", "nothing_matches")
+        call(PROGRAM, "run", "--csv", str(self.csv), "--problem", "1,2,3")
+        call(PROGRAM, "run", "--csv", str(self.csv), "--json", str(self.folder / "no/run.json"))
+        self.assertEqual(self.csv.read_text(), "precious")
+
+    def test_a_full_disk_is_one_line_and_code_2(self) -> None:
+        result = call(PROGRAM, "run", "--quiet", "--filter", "cpu_stepwise", "--json", "/dev/full", *SMALL)
+        self.assert_one_clear_line(result, "/dev/full", "No space left")
+
+
+class List(Case):
+    def test_list_says_what_can_run_and_why_the_rest_cannot(self) -> None:
+        entries = json.loads(call(PROGRAM, "list", "--json").stdout)
+        by_name = {entry["variant"]: entry for entry in entries}
+        self.assertTrue(by_name["cpu_stepwise"]["available"])
+        for entry in entries:
+            self.assertEqual(entry["available"], entry["reason"] == "", entry)
+            self.assertGreaterEqual(entry["configurations"], 1)
+
+    def test_list_as_text_has_a_line_for_each_variant(self) -> None:
+        entries = json.loads(call(PROGRAM, "list", "--json").stdout)
+        lines = call(PROGRAM, "list").stdout.splitlines()
+        self.assertEqual(len(lines), len(entries) + 1)
+
+
+class Run(Case):
+    def test_every_available_variant_passes_and_has_a_time(self) -> None:
+        document = self.folder / "run.json"
+        result = call(PROGRAM, "run", "--device", "cpu", "--csv", str(self.csv), "--json", str(document), *SMALL)
+        self.assertEqual(result.returncode, 0, result)
+        rows = rows_of(self.csv)
+        names = {row["variant"] for row in rows}
+        self.assertTrue({"copy", "memcpy", "fill", "cpu_unfused", "cpu_stepwise"} <= names)
+        for row in rows:
+            if row["outcome"] == "unavailable":
+                self.assertNotEqual(row["reason"], "")
+                continue
+            self.assertEqual((row["outcome"], row["reason"]), ("passed", ""), row)
+            self.assertGreater(float(row["median_ns"]), 0)
+            self.assertLessEqual(float(row["min_ns"]), float(row["q1_ns"]))
+            self.assertLessEqual(float(row["q1_ns"]), float(row["median_ns"]))
+            self.assertLessEqual(float(row["median_ns"]), float(row["q3_ns"]))
+            self.assertLessEqual(float(row["ci_low_ns"]), float(row["ci_high_ns"]))
+            self.assertEqual(row["seed"], "7")
+            if row["operator"] != "control":
+                self.assertEqual(row["within_1e4"], "true")
+                if row["precision"] == "exact_order":
+                    self.assertEqual(float(row["bit_equal_percent"]), 100)
+        parsed = json.loads(document.read_text())
+        self.assertTrue(parsed["complete"])
+        self.assertEqual(len(parsed["records"]), len(rows))
+        samples = rows_of(self.folder / "run.samples.csv")
+        for row in rows:
+            mine = [s for s in samples if s["variant"] == row["variant"] and s["operator"] == row["operator"]]
+            self.assertEqual(len(mine), int(row["samples"]), row["variant"])
+
+    def test_useful_bytes_count_each_tensor_once(self) -> None:
+        call(PROGRAM, "run", "--filter", "cpu_stepwise", "--csv", str(self.csv), *SMALL)
+        row = next(row for row in rows_of(self.csv) if row["variant"] == "cpu_stepwise")
+        self.assertEqual(int(row["useful_bytes"]), 4 * (2 * 1 * 4 * 3 * 5 * 7 + 4))
+
+    def test_the_same_seed_gives_the_same_errors(self) -> None:
+        errors = []
+        for _ in range(2):
+            call(PROGRAM, "verify", "--filter", "cpu_algebraic_fma", "--csv", str(self.csv), *VERIFY_SMALL)
+            row = rows_of(self.csv)[0]
+            errors.append((row["max_abs_error"], row["max_rel_error"], row["bit_equal_percent"]))
+        self.assertEqual(errors[0], errors[1])
+
+    def test_all_configurations_run(self) -> None:
+        call(PROGRAM, "verify", "--filter", "cpu_threads$", "--configuration", "all", "--csv", str(self.csv),
+             *VERIFY_SMALL)
+        rows = rows_of(self.csv)
+        count = next(e["configurations"] for e in json.loads(call(PROGRAM, "list", "--json").stdout)
+                     if e["variant"] == "cpu_threads")
+        self.assertEqual(len(rows), count)
+        self.assertEqual(len({row["configuration"] for row in rows}), count)
+
+    def test_quiet_prints_nothing(self) -> None:
+        result = call(PROGRAM, "verify", "--quiet", "--filter", "cpu_stepwise", *VERIFY_SMALL)
+        self.assertEqual((result.returncode, result.stdout, result.stderr), (0, "", ""))
+
+    def test_nothing_that_can_run_is_code_2(self) -> None:
+        entries = json.loads(call(PROGRAM, "list", "--json", "--device", "cuda").stdout)
+        if any(entry["available"] for entry in entries):
+            self.skipTest("this machine has a GPU")
+        result = call(PROGRAM, "run", "--device", "cuda")
+        self.assert_one_clear_line(result, entries[0]["reason"])
+
+
+class Mutants(Case):
+    """Each mutant gets its own outcome, no time, and costs no other variant anything."""
+
+    EXPECTED = {
+        "segfault": ("crashed", "signal 11"),
+        "aborts": ("crashed", "signal 6"),
+        "exits": ("crashed", "exited with code 0"),
+        "throws": ("failed", "thrown by a mutant"),
+        "endless": ("timed_out", "no answer within"),
+        "nothing": ("wrong", "never written"),
+        "prints": ("passed", ""),
+        "one_element_wrong": ("wrong", "1 of "),
+        "one_element_unwritten": ("wrong", "1 never written"),
+        "one_bit_wrong": ("wrong", "1 of "),
+        "zeros": ("wrong", "expected"),
+        "nans": ("wrong", "got nan"),
+        "writes_past_end": ("wrong", "tensor y: written 4 bytes past its end"),
+        "writes_before_begin": ("wrong", "tensor y: written 4 bytes before its beginning"),
+        "writes_past_input": ("wrong", "tensor b: written 4 bytes past its end"),
+        "changes_input": ("wrong", "input c was changed"),
+        "last_channel_bias": ("wrong", "(n="),
+        "only_even_sizes": ("wrong", "at n="),
+        "right_at_first": ("wrong", "right before timing, wrong after"),
+    }
+
+    def test_each_mutant_is_caught_and_the_good_variants_still_pass(self) -> None:
+        result = call(MUTANTS, "run", "--device", "cpu", "--filter", "cpu_(mutant|stepwise|unfused)", "--timeout", "4",
+                      "--csv", str(self.csv), *SMALL)
+        self.assertEqual(result.returncode, 1, result)
+        rows = {row["variant"]: row for row in rows_of(self.csv)}
+        for name, (outcome, reason) in self.EXPECTED.items():
+            row = rows[f"cpu_mutant_{name}"]
+            with self.subTest(mutant=name):
+                self.assertEqual(row["outcome"], outcome, row["reason"])
+                self.assertIn(reason, row["reason"])
+                if outcome != "passed":
+                    for column in ("median_ns", "min_ns", "back_to_back_ns", "throughput_gbps"):
+                        self.assertEqual(row[column], "", column)
+        self.assertEqual(len([name for name in rows if "mutant" in name]), len(self.EXPECTED))
+        for name in ("cpu_stepwise", "cpu_unfused", "copy"):
+            self.assertEqual(rows[name]["outcome"], "passed")
+        self.assertNotIn("a candidate prints", result.stdout)
+        for line in result.stdout.splitlines():
+            if line.startswith("cpu_mutant") and " passed " not in line:
+                self.assertIsNone(re.search(r"\d (ns|us|ms|s)\b", line), line)
+
+    def test_a_wrong_result_names_count_place_and_both_values(self) -> None:
+        call(MUTANTS, "verify", "--filter", "mutant_one_element_wrong", "--csv", str(self.csv), *VERIFY_SMALL)
+        reason = rows_of(self.csv)[0]["reason"]
+        self.assertRegex(reason, r"1 of \d+ elements wrong; worst at \(n=\d+, c=\d+, d=\d+, h=\d+, w=\d+\) "
+                                 r"got -?[\d.e-]+, expected -?[\d.e-]+")
+
+    def test_gbench_shows_no_time_for_a_wrong_result(self) -> None:
+        result = call(MUTANTS, "gbench", "--filter", "cpu_(mutant_zeros|stepwise)", "--problem", "1,4,3,5,7",
+                      "--benchmark_format=json", "--benchmark_min_time=0.01")
+        if "no Google Benchmark" in result.stderr:
+            self.skipTest(result.stderr.strip())
+        found = {b["name"]: b for b in json.loads(result.stdout)["benchmarks"]}
+        wrong = next(b for name, b in found.items() if "mutant_zeros" in name)
+        self.assertTrue(wrong["error_occurred"])
+        self.assertIn("wrong", wrong["error_message"])
+        good = next(b for name, b in found.items() if "cpu_stepwise" in name)
+        self.assertGreater(good["bytes_per_second"], 0)
+
+
+class Interruption(Case):
+    def start(self, *arguments: str) -> subprocess.Popen[str]:
+        process = subprocess.Popen([MUTANTS, "run", "--device", "cpu", "--csv", str(self.csv), *SMALL, *arguments],
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(process.stdout.close)
+        self.addCleanup(process.stderr.close)
+        return process
+
+    def wait_for_rows(self, process: subprocess.Popen[str], count: int) -> None:
+        for _ in range(600):
+            if self.csv.exists() and len(rows_of(self.csv)) >= count:
+                return
+            self.assertIsNone(process.poll(), "ended early")
+            time.sleep(0.05)
+        self.fail("no rows appeared")
+
+    def test_ctrl_c_keeps_what_is_done_and_says_so(self) -> None:
+        process = self.start("--filter", "cpu_(mutant_endless|algebraic_fma)")
+        self.wait_for_rows(process, 4)  # three controls and the good variant; the endless one is next
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=30)
+        self.assertEqual(process.returncode, 2)
+        self.assertIn("interrupted after 4 of 5", err)
+        self.assertIn(str(self.csv), err)
+        self.assertIn("cpu_algebraic_fma", out)
+        self.assertEqual(len(rows_of(self.csv)), 4)
+
+    def test_sigkill_loses_nothing_that_was_finished_and_leaves_no_worker(self) -> None:
+        process = self.start("--filter", "cpu_(mutant_endless|algebraic_fma)", "--json", str(self.folder / "run.json"))
+        self.wait_for_rows(process, 4)
+        time.sleep(0.3)  # the endless variant is running in the worker
+        workers = subprocess.run(["pgrep", "-P", str(process.pid)], capture_output=True, text=True).stdout.split()
+        process.kill()
+        process.communicate(timeout=30)
+        rows = rows_of(self.csv)
+        self.assertEqual([row["outcome"] for row in rows], ["passed"] * 4)
+        self.assertFalse(json.loads((self.folder / "run.json").read_text())["complete"])
+        self.assertTrue(workers)
+        for worker in workers:
+            for _ in range(100):
+                state = Path(f"/proc/{worker}/stat")
+                if not state.exists() or ") Z " in state.read_text():
+                    break
+                time.sleep(0.05)
+            else:
+                self.fail(f"worker {worker} outlived its judge")
+
+
+class Gpu(Case):
+    def setUp(self) -> None:
+        super().setUp()
+        entries = json.loads(call(PROGRAM, "list", "--json", "--device", "cuda").stdout)
+        if not any(entry["available"] for entry in entries):
+            self.skipTest(entries[0]["reason"])
+
+    def test_a_bad_kernel_costs_only_itself(self) -> None:
+        result = call(MUTANTS, "run", "--device", "cuda", "--filter", "cuda_(mutant|float4|unfused)",
+                      "--timeout", "10", "--csv", str(self.csv), *SMALL)
+        self.assertEqual(result.returncode, 1, result)
+        rows = {row["variant"]: row for row in rows_of(self.csv)}
+        self.assertEqual(rows["cuda_mutant_illegal_address"]["outcome"], "failed")
+        self.assertIn("illegal", rows["cuda_mutant_illegal_address"]["reason"])
+        self.assertEqual(rows["cuda_mutant_endless"]["outcome"], "timed_out")
+        self.assertEqual(rows["cuda_mutant_does_not_compile"]["outcome"], "failed")
+        self.assertIn("no_such_name", rows["cuda_mutant_does_not_compile"]["reason"])
+        for name in ("cuda_float4", "cuda_unfused", "copy"):
+            self.assertEqual(rows[name]["outcome"], "passed", rows[name]["reason"])
+        self.assertNotEqual(rows["cuda_float4"]["graph_ns"], "")
+
+
+if __name__ == "__main__":
+    os.environ.pop("COLUMNS", None)
+    unittest.main(argv=[sys.argv[0], *sys.argv[3:]], verbosity=2)

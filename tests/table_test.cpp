@@ -1,0 +1,208 @@
+// The printed table. Catches rows out of order, a mark on the wrong row, a time shown for a result that is
+// wrong, a speed-up over the wrong baseline, and variants that are unavailable lost from sight.
+#include "harness/cli/table.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <sstream>
+
+#include "harness/measure/ceilings.hpp"
+
+namespace fusebench {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+
+Record passed(const std::string& variant, double median_ns,
+              Precision precision = Precision::float32, bool within = true) {
+  Record r;
+  r.operator_name = "op";
+  r.variant = variant;
+  r.configuration = "default";
+  r.problem = "n=1";
+  r.precision = precision;
+  r.device_name = "a CPU";
+  r.outcome = Outcome::passed;
+  r.median_ns = median_ns;
+  r.q1_ns = 0.99 * median_ns;
+  r.q3_ns = 1.01 * median_ns;
+  r.throughput_gbps = 1e6 / median_ns;
+  r.max_abs_error = 1e-7;
+  r.within_1e4 = within;
+  r.bit_equal_percent = 100;
+  return r;
+}
+
+Record without_time(const std::string& variant, Outcome outcome, const std::string& reason) {
+  Record r = passed(variant, 1);
+  clear_times(r);
+  r.outcome = outcome;
+  r.reason = reason;
+  return r;
+}
+
+Record control(const std::string& name, double median_ns) {
+  Record r = passed(name, median_ns);
+  r.operator_name = control_operator;
+  return r;
+}
+
+std::string table(const std::vector<Record>& records,
+                  const std::vector<std::string>& baselines = {}, double peak_gbps = 0) {
+  return result_table(records, baselines, {{DeviceKind::cpu, {.peak_gbps = peak_gbps}}});
+}
+
+// Lines that begin with one of the given names, cut down to that name.
+std::vector<std::string> order_of(const std::string& text, const std::vector<std::string>& names) {
+  std::vector<std::string> found;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    for (const std::string& name : names) {
+      if (line.starts_with(name + " ")) found.push_back(name);
+    }
+  }
+  return found;
+}
+
+std::string line_of(const std::string& text, const std::string& name) {
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with(name + " ")) return line;
+  }
+  ADD_FAILURE() << "no line for " << name << " in\n" << text;
+  return "";
+}
+
+std::string last_word(const std::string& line) { return line.substr(line.rfind(' ') + 1); }
+
+TEST(ResultTable, SortsWhatPassedByTimeThenTheRestThenTheControls) {
+  const std::string text = table({control("copy", 10), passed("slow", 300), passed("fast", 100),
+                                  without_time("bad", Outcome::wrong, "x"), passed("middle", 200)});
+  EXPECT_THAT(order_of(text, {"copy", "slow", "fast", "bad", "middle"}),
+              ElementsAre("fast", "middle", "slow", "bad", "copy"));
+}
+
+TEST(ResultTable, MarksTheFastestWithin1e4AndTheBestOfEachPrecision) {
+  const std::string text =
+      table({passed("a", 100, Precision::fp16, false), passed("b", 200, Precision::float32),
+             passed("c", 300, Precision::exact_order), passed("d", 400, Precision::exact_order),
+             control("copy", 10)});
+  EXPECT_EQ(last_word(line_of(text, "a")), "+");
+  EXPECT_EQ(last_word(line_of(text, "b")), "*+");
+  EXPECT_EQ(last_word(line_of(text, "c")), "+");
+  EXPECT_EQ(last_word(line_of(text, "d")), "-");  // no mark: the speed-up is the last column
+  EXPECT_EQ(last_word(line_of(text, "copy")), "-");
+  EXPECT_THAT(text, HasSubstr("* fastest within 1e-4"));
+}
+
+TEST(ResultTable, MarksOneRowAlthoughAnotherIsAsFast) {
+  const std::string text = table({passed("a", 100), passed("b", 100)});
+  EXPECT_EQ(last_word(line_of(text, "a")), "*+");
+  EXPECT_EQ(last_word(line_of(text, "b")), "-");
+}
+
+TEST(ResultTable, ShowsNoTimeNoMarkAndItsReasonForAResultThatIsWrong) {
+  Record wrong = without_time("bad", Outcome::wrong, "7 of 9 elements wrong");
+  const std::string text = table({wrong, passed("good", 100)});
+  EXPECT_THAT(line_of(text, "bad"), AllOf(HasSubstr("wrong"), Not(HasSubstr(" ns")),
+                                          Not(HasSubstr("*")), Not(HasSubstr("+"))));
+  EXPECT_THAT(text, HasSubstr("bad wrong: 7 of 9 elements wrong"));
+}
+
+// The session clears such times; the table must not depend on it.
+TEST(ResultTable, ShowsNoTimeForAWrongResultEvenWhenItsRecordHoldsOne) {
+  Record wrong = passed("bad", 1);
+  wrong.outcome = Outcome::wrong;
+  const std::string text = table({wrong, passed("good", 100)}, {"bad"});
+  EXPECT_THAT(line_of(text, "bad"), Not(HasSubstr(" ns")));
+  EXPECT_THAT(line_of(text, "good"), Not(HasSubstr("0.01x")));
+  EXPECT_EQ(last_word(line_of(text, "good")), "*+");
+}
+
+TEST(ResultTable, CountsSpeedUpsFromTheFastestConfigurationOfTheBaseline) {
+  Record other = passed("unfused", 400);
+  other.configuration = "block=512";
+  const std::string text =
+      table({passed("unfused", 500), other, passed("fused", 100)}, {"unfused"});
+  EXPECT_THAT(line_of(text, "fused"), HasSubstr("4.00x"));
+  EXPECT_THAT(line_of(text, "unfused default"), HasSubstr("0.80x"));
+  EXPECT_THAT(line_of(text, "unfused block=512"), HasSubstr("1.00x"));
+}
+
+TEST(ResultTable, ShowsTheConfigurationOnlyWhereItTellsRowsApart) {
+  Record one = passed("twice", 100);
+  one.configuration = "block=128";
+  Record other = passed("twice", 200);
+  other.configuration = "block=256";
+  const std::string text = table({one, other, passed("once", 300)});
+  EXPECT_THAT(order_of(text, {"twice block=128", "twice block=256"}),
+              ElementsAre("twice block=128", "twice block=256"));
+  EXPECT_THAT(line_of(text, "once"), Not(HasSubstr("default")));
+}
+
+TEST(ResultTable, GivesTheShareOfTheDataSheetsPeakOnlyWhereItIsKnown) {
+  EXPECT_THAT(line_of(table({passed("a", 1000)}, {}, 4000), "a"), HasSubstr(" 25.0 "));
+  EXPECT_THAT(line_of(table({passed("a", 1000)}, {}, 0), "a"), Not(HasSubstr(" 25.0 ")));
+}
+
+TEST(ResultTable, NeverRoundsBitEqualUpToAll) {
+  Record r = passed("a", 100);
+  r.bit_equal_percent = 99.99999;
+  EXPECT_THAT(line_of(table({r}), "a"), HasSubstr("<100"));
+  r.bit_equal_percent = 100;
+  EXPECT_THAT(line_of(table({r}), "a"), AllOf(HasSubstr("100.00"), Not(HasSubstr("<100"))));
+}
+
+TEST(ResultTable, GroupsWhatIsUnavailableByReason) {
+  const std::string text =
+      table({without_time("u2", Outcome::unavailable, "no driver"), passed("a", 100),
+             without_time("u1", Outcome::unavailable, "no driver"),
+             without_time("u3", Outcome::unavailable, "needs sm_90")});
+  EXPECT_THAT(text, AllOf(HasSubstr("unavailable (no driver): u1, u2\n"),
+                          HasSubstr("unavailable (needs sm_90): u3\n")));
+  EXPECT_TRUE(order_of(text, {"u1", "u2", "u3"}).empty());
+}
+
+TEST(ResultTable, HasOneTableForEachProblemWithTheControlsOfThatProblem) {
+  Record elsewhere = passed("b", 200);
+  elsewhere.problem = "n=2";
+  Record its_control = control("fill", 10);
+  its_control.problem = "n=2";
+  const std::string text = table({control("copy", 10), passed("a", 100), its_control, elsewhere});
+  EXPECT_THAT(text, AllOf(HasSubstr("op on a CPU, n=1\n"), HasSubstr("op on a CPU, n=2\n")));
+  EXPECT_THAT(order_of(text, {"a", "b", "copy", "fill"}), ElementsAre("a", "copy", "b", "fill"));
+  EXPECT_EQ(last_word(line_of(text, "b")), "*+");
+}
+
+TEST(ResultTable, OfNothingIsEmpty) { EXPECT_EQ(table({}), ""); }
+
+TEST(IsRanked, MeansPassedTimedAndNoControl) {
+  EXPECT_TRUE(is_ranked(passed("a", 1)));
+  EXPECT_FALSE(is_ranked(control("copy", 1)));
+  EXPECT_FALSE(is_ranked(without_time("a", Outcome::passed, "")));
+  Record wrong = passed("a", 1);
+  wrong.outcome = Outcome::wrong;
+  EXPECT_FALSE(is_ranked(wrong));
+}
+
+TEST(FormatTime, ChoosesTheUnitByTheSize) {
+  EXPECT_EQ(format_time(7), "7 ns");
+  EXPECT_EQ(format_time(999), "999 ns");
+  EXPECT_EQ(format_time(1000), "1.00 us");
+  EXPECT_EQ(format_time(256500), "256.50 us");
+  EXPECT_EQ(format_time(1234567), "1.2346 ms");
+  EXPECT_EQ(format_time(2.5e9), "2.500 s");
+}
+
+TEST(Align, PadsColumnsToTheirWidestAndLeavesNoBlanksAtTheEnd) {
+  constexpr std::array<std::size_t, 1> left = {0};
+  EXPECT_EQ(align({{"a", "b", ""}, {"long", "1234", "x"}}, left), "a        b\nlong  1234  x\n");
+}
+
+}  // namespace
+}  // namespace fusebench
