@@ -54,7 +54,7 @@ find_path(CUDA_INCLUDE_DIR cuda.h HINTS ${cuda_roots} PATH_SUFFIXES include
 find_path(NVRTC_INCLUDE_DIR nvrtc.h HINTS ${cuda_roots} PATH_SUFFIXES include
           targets/x86_64-linux/include)
 set(FUSEBENCH_HAVE_CUDA OFF)
-if(CUDA_INCLUDE_DIR AND NVRTC_INCLUDE_DIR)
+if(FUSEBENCH_CUDA AND CUDA_INCLUDE_DIR AND NVRTC_INCLUDE_DIR)
   set(FUSEBENCH_HAVE_CUDA ON)
   file(STRINGS ${CUDA_INCLUDE_DIR}/cuda.h cuda_version REGEX "^#define CUDA_VERSION ")
   string(REGEX REPLACE ".* ([0-9]+)[0-9][0-9][0-9]$" "\\1" cuda_major "${cuda_version}")

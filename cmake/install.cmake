@@ -6,4 +6,8 @@ install(TARGETS fusebench RUNTIME_DEPENDENCY_SET runtime_libraries
 install(RUNTIME_DEPENDENCY_SET runtime_libraries
         PRE_EXCLUDE_REGEXES ${system_libraries}
         LIBRARY DESTINATION lib COMPONENT fusebench)
-install(FILES README.md LICENSE DESTINATION share/doc/fusebench COMPONENT fusebench)
+# The README's links work there too.
+install(FILES README.md LICENSE CONTRIBUTING.md CHANGELOG.md DESTINATION share/doc/fusebench
+        COMPONENT fusebench)
+install(DIRECTORY docs DESTINATION share/doc/fusebench COMPONENT fusebench)
+install(FILES results/README.md DESTINATION share/doc/fusebench/results COMPONENT fusebench)

@@ -7,7 +7,8 @@ if(GIT)
                   OUTPUT_VARIABLE head RESULT_VARIABLE failed OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
   if(NOT failed)
     set(commit ${head})
-    execute_process(COMMAND ${GIT} status --porcelain --untracked-files=no WORKING_DIRECTORY ${ROOT}
+    execute_process(COMMAND ${GIT} status --porcelain -- CMakeLists.txt cmake harness reference variants
+                    WORKING_DIRECTORY ${ROOT}
                     OUTPUT_VARIABLE changes ERROR_QUIET)
     if(changes)
       set(dirty true)

@@ -34,6 +34,7 @@ configure() {
   fi
   local arguments
   read -ra arguments <<<"${FUSEBENCH_CMAKE_ARGS:-}"
+  [[ ${FUSEBENCH_CUDA:-auto} != 0 ]] || arguments+=(-DFUSEBENCH_CUDA=OFF)
   (cd "$root" && cmake --preset release "${arguments[@]}" >&2) || fail "CMake failed; see above"
   echo "$wanted" >"$stamp"
 }

@@ -98,7 +98,7 @@ TEST_P(GoldenCase, Float64AgreesWithPyTorchTo1e12) {
 INSTANTIATE_TEST_SUITE_P(PyTorch, GoldenCase,
                          testing::Values("groups2", "k2s2", "main_small", "odd_channels",
                                          "single_voxel", "stride1_nopad"),
-                         [](const auto& info) { return std::string(info.param); });
+                         [](const auto& each) { return std::string(each.param); });
 
 }  // namespace
 }  // namespace fusebench::residual_epilogue

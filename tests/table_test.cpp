@@ -114,7 +114,7 @@ TEST(ResultTable, ShowsNoTimeNoMarkAndItsReasonForAResultThatIsWrong) {
   EXPECT_THAT(text, HasSubstr("bad wrong: 7 of 9 elements wrong"));
 }
 
-// The session clears such times; the table must not depend on it.
+// Such times are cleared where they are measured; the table must not depend on it.
 TEST(ResultTable, ShowsNoTimeForAWrongResultEvenWhenItsRecordHoldsOne) {
   Record wrong = passed("bad", 1);
   wrong.outcome = Outcome::wrong;

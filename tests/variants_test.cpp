@@ -109,7 +109,7 @@ TEST_P(CpuVariant, IsRightInEveryConfigurationAtEveryOddSize) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Epilogue, CpuVariant, testing::ValuesIn(cpu_variants()),
-                         [](const auto& info) { return info.param->info().name; });
+                         [](const auto& each) { return each.param->info().name; });
 
 TEST(Variants, EachDeviceHasExactlyOneBaseline) {
   for (const DeviceKind kind : {DeviceKind::cpu, DeviceKind::cuda}) {

@@ -24,8 +24,13 @@ std::string number(const std::optional<double>& value, const char* format) {
   return value ? fmt::format(fmt::runtime(format), *value) : "-";
 }
 
+// A wrong result has no time to show, whatever its record holds.
+bool is_timed(const Record& record) {
+  return record.outcome == Outcome::passed && record.median_ns.has_value();
+}
+
 std::string spread(const Record& record) {
-  if (!record.median_ns) return "-";
+  if (!is_timed(record)) return "-";
   return fmt::format("{:.1f}%", 100.0 * (*record.q3_ns - *record.q1_ns) / *record.median_ns);
 }
 
@@ -58,7 +63,7 @@ std::string name_of(const Record& record, const Rows& group) {
 
 std::vector<std::string> row_of(const Record& record, const Rows& group, const Rows& ranked,
                                 double baseline_ns, double peak_gbps) {
-  const bool timed = record.median_ns.has_value();
+  const bool timed = is_timed(record);
   const auto share = [](double part, double whole) {
     return fmt::format("{:.1f}", 100 * part / whole);
   };
@@ -69,8 +74,8 @@ std::vector<std::string> row_of(const Record& record, const Rows& group, const R
           bit_equal(record),
           timed ? format_time(*record.median_ns) : "-",
           spread(record),
-          number(record.throughput_gbps, "{:.1f}"),
-          number(record.ceiling_percent, "{:.1f}"),
+          timed ? number(record.throughput_gbps, "{:.1f}") : "-",
+          timed ? number(record.ceiling_percent, "{:.1f}") : "-",
           timed && peak_gbps > 0 ? share(*record.throughput_gbps, peak_gbps) : "-",
           timed && !is_control(record) && baseline_ns > 0
               ? fmt::format("{:.2f}x", baseline_ns / *record.median_ns)
@@ -88,7 +93,7 @@ std::string group_table(const Rows& group, const std::vector<std::string>& basel
     (is_control(*record) ? controls : is_ranked(*record) ? ranked : rest).push_back(record);
     const bool named =
         std::find(baselines.begin(), baselines.end(), record->variant) != baselines.end();
-    if (named && record->median_ns) {
+    if (named && is_timed(*record)) {
       // Of several configurations of the baseline, the fastest is the fair one.
       baseline_ns =
           baseline_ns == 0 ? *record->median_ns : std::min(baseline_ns, *record->median_ns);

@@ -22,7 +22,7 @@ namespace fusebench {
                                        const std::vector<std::string>& baselines,
                                        const std::map<DeviceKind, DeviceTraits>& devices);
 
-/// 1234567 ns -> "1.235 ms"
+/// 1234567 ns -> "1.2346 ms"
 [[nodiscard]] std::string format_time(double ns);
 
 /// What ranks: passed, timed, and no control.

@@ -136,7 +136,9 @@ std::vector<Configuration> ParameterSpace::select(std::string_view text) const {
     for (std::string_view rest = choices;;) {
       const std::string_view value = rest.substr(0, rest.find('|'));
       require(parameters_[i], value);
-      values[i].emplace_back(value);
+      if (std::find(values[i].begin(), values[i].end(), value) == values[i].end()) {
+        values[i].emplace_back(value);
+      }
       if (value.size() == rest.size()) break;
       rest.remove_prefix(value.size() + 1);
     }
@@ -149,14 +151,21 @@ std::vector<Configuration> ParameterSpace::select(std::string_view text) const {
 std::vector<std::pair<std::string, std::string>> parse_key_values(std::string_view what,
                                                                   std::string_view text) {
   std::vector<std::pair<std::string, std::string>> pairs;
-  while (!text.empty()) {
+  if (text.empty()) return pairs;
+  for (bool more = true; more;) {
     const std::string_view piece = text.substr(0, text.find(','));
-    text.remove_prefix(std::min(piece.size() + 1, text.size()));
+    more = piece.size() < text.size();
+    text.remove_prefix(more ? piece.size() + 1 : piece.size());
     const std::size_t equals = piece.find('=');
     if (equals == std::string_view::npos || equals == 0) {
       throw Error("{}: '{}' is not of the form key=value", what, piece);
     }
-    pairs.emplace_back(piece.substr(0, equals), piece.substr(equals + 1));
+    const std::string_view key = piece.substr(0, equals);
+    if (std::any_of(pairs.begin(), pairs.end(),
+                    [&](const auto& pair) { return pair.first == key; })) {
+      throw Error("{}: '{}' is given twice", what, key);
+    }
+    pairs.emplace_back(key, piece.substr(equals + 1));
   }
   return pairs;
 }

@@ -54,8 +54,10 @@ struct Record {
 /// One timed call.
 struct Sample {
   double ns = 0.0;
-  double sm_clock_mhz = 0.0;  ///< read on the device right after the call; 0 where there is none
-  bool throttled = false;     ///< the clock was under 90% of the nominal one
+  double sm_clock_mhz =
+      0.0;  ///< the lower of two readings on the device, right before and right after
+            ///< the call; 0 where there is none
+  bool throttled = false;  ///< the clock was under 90% of the nominal one
 };
 
 /// "operator variant configuration problem device": the identity of a series across runs.

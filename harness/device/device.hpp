@@ -31,7 +31,9 @@ class Buffer {
 /// One timed call.
 struct Lap {
   double ns = 0.0;
-  double sm_clock_mhz = 0.0;  ///< read on the device right after the call; 0 on a CPU
+  double sm_clock_mhz =
+      0.0;  ///< the lower of two readings on the device, right before and right after
+            ///< the call; 0 on a CPU
 };
 
 /// Times calls on one device. All throw Error when the device reports an error, or when a call

@@ -42,7 +42,7 @@ void apply_ceilings(Record& record, const Ceilings& ceilings, const DeviceTraits
     clear_times(record);
     return;
   }
-  if (ceilings.copy_gbps && record.throughput_gbps) {
+  if (ceilings.copy_gbps && record.throughput_gbps && record.operator_name != control_operator) {
     record.ceiling_percent = 100.0 * *record.throughput_gbps / *ceilings.copy_gbps;
   }
 }
@@ -53,6 +53,9 @@ void clear_times(Record& record) {
                       &record.graph_ns, &record.throughput_gbps, &record.ceiling_percent}) {
     field->reset();
   }
+  record.sm_clock_mhz.reset();
+  record.samples = 0;
+  record.stop_reason.clear();
 }
 
 }  // namespace fusebench

@@ -32,12 +32,12 @@ struct Ceilings {
 /// makes no honest variant impossible. 0 when neither is known.
 [[nodiscard]] double floor_bandwidth_gbps(const DeviceTraits& traits, const Ceilings& ceilings);
 
-/// Fills ceiling_percent. When the median is under the floor, the outcome becomes failed, the reason
+/// Fills ceiling_percent, but not of a control, which is the ceiling. When the median is under the floor, the outcome becomes failed, the reason
 /// says so, and the record's times are cleared.
 void apply_ceilings(Record& record, const Ceilings& ceilings, const DeviceTraits& traits,
                     std::int64_t read_bytes, std::int64_t written_bytes);
 
-/// Removes every time, so that a wrong result has none.
+/// Removes every time and what belongs to it, so that a wrong result has none.
 void clear_times(Record& record);
 
 }  // namespace fusebench

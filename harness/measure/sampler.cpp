@@ -40,7 +40,8 @@ void warm_up(Stopwatch& stopwatch, const std::function<void()>& call, double max
 }  // namespace
 
 bool median_is_known(std::span<const double> times_ns, double target_width) {
-  if (times_ns.empty()) return false;
+  // Of fewer, not even the whole range holds the median with 95% probability.
+  if (times_ns.size() < 6) return false;
   const std::vector<double> ordered = sorted(times_ns);
   const Interval interval = median_interval(ordered);
   return interval.high - interval.low <= target_width * quantile(ordered, 0.5);

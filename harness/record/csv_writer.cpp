@@ -38,14 +38,11 @@ std::string quoted(const std::string& field) {
 }  // namespace
 
 CsvFile::CsvFile(std::string path, const std::vector<std::string>& header)
-    : path_(std::move(path)) {
-  file_ = std::fopen(path_.c_str(), "w");
-  if (file_ == nullptr) throw Error("cannot write {}: {}", path_, std::strerror(errno));
+    : path_(std::move(path)), file_(std::fopen(path_.c_str(), "w"), std::fclose) {
+  if (!file_) throw Error("cannot write {}: {}", path_, std::strerror(errno));
   append(header);
   sync();
 }
-
-CsvFile::~CsvFile() { (void)std::fclose(file_); }
 
 void CsvFile::append(const std::vector<std::string>& row) {
   std::string line;
@@ -54,15 +51,16 @@ void CsvFile::append(const std::vector<std::string>& row) {
     line += quoted(field);
   }
   line += '\n';
-  if (std::fwrite(line.data(), 1, line.size(), file_) != line.size()) {
+  if (std::fwrite(line.data(), 1, line.size(), file_.get()) != line.size()) {
     throw Error("cannot write {}: {}", path_, std::strerror(errno));
   }
 }
 
 void CsvFile::sync() {
-  if (std::fflush(file_) != 0) throw Error("cannot write {}: {}", path_, std::strerror(errno));
-  // Pipes and /dev/stdout cannot be synced; there is nothing to lose there.
-  (void)fdatasync(fileno(file_));
+  // Pipes and terminals cannot be synced (EINVAL); there is nothing to lose there.
+  const bool kept = std::fflush(file_.get()) == 0 &&
+                    (fdatasync(fileno(file_.get())) == 0 || errno == EINVAL || errno == EROFS);
+  if (!kept) throw Error("cannot write {}: {}", path_, std::strerror(errno));
 }
 
 ResultFiles::ResultFiles(const std::string& path)

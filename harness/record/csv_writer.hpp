@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdio>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -15,9 +16,6 @@ class CsvFile {
  public:
   /// Replaces `path` and writes the header.
   CsvFile(std::string path, const std::vector<std::string>& header);
-  ~CsvFile();
-  CsvFile(const CsvFile&) = delete;
-  CsvFile& operator=(const CsvFile&) = delete;
 
   void append(const std::vector<std::string>& row);
   /// Hands everything to the disk (fdatasync).
@@ -25,7 +23,7 @@ class CsvFile {
 
  private:
   std::string path_;
-  std::FILE* file_ = nullptr;
+  std::unique_ptr<std::FILE, int (*)(std::FILE*)> file_;
 };
 
 /// run.csv and, beside it, run.samples.csv with every sample.

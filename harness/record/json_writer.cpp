@@ -39,14 +39,20 @@ void write_json(const std::string& path, const RunDocument& document) {
   for (const DeviceTraits& traits : document.devices) json["devices"].push_back(describe(traits));
 
   // A pipe or /dev/stdout cannot be renamed over.
-  const bool special = std::filesystem::exists(path) && !std::filesystem::is_regular_file(path);
+  std::error_code error;
+  const auto status = std::filesystem::status(path, error);
+  const bool special = std::filesystem::exists(status) && !std::filesystem::is_regular_file(status);
   const std::string part = special ? path : path + ".part";
   std::ofstream file(part);
   // A name or message from the system need not be UTF-8; replace rather than refuse.
   file << json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << "\n";
   file.close();
-  if (!file) throw Error("cannot write {}: {}", path, std::strerror(errno));
-  std::error_code error;
+  if (!file) {
+    const int reason = errno;
+    if (!special) std::filesystem::remove(part, error);
+    throw Error("cannot write {}: {}", path, std::strerror(reason));
+  }
+  error.clear();
   if (!special) std::filesystem::rename(part, path, error);
   if (error) throw Error("cannot write {}: {}", path, error.message());
 }

@@ -22,6 +22,15 @@ std::regex compile_filter(const std::string& filter) {
   }
 }
 
+std::vector<Configuration> configurations_of(const VariantInfo& info, const std::string& wanted) {
+  try {
+    return info.parameters.select(wanted);
+  } catch (const Error& error) {
+    throw Error("--configuration: variant '{}': {}; --filter chooses variants", info.name,
+                error.what());
+  }
+}
+
 std::int64_t bytes_of(const TensorSpec& spec) {
   return element_count(spec.shape) * static_cast<std::int64_t>(sizeof(float));
 }
@@ -41,7 +50,8 @@ std::vector<Item> items_of(const Operator& op, const Selection& selection,
         status.traits ? variant->unavailable(*status.traits).value_or("") : status.reason;
     const std::string size = info.device == DeviceKind::cpu ? "quick" : "official";
     const Problem problem = op.parse_problem(selection.problem.empty() ? size : selection.problem);
-    for (const Configuration& configuration : info.parameters.select(selection.configuration)) {
+    const auto configurations = configurations_of(info, selection.configuration);
+    for (const Configuration& configuration : configurations) {
       Job job{.operator_name = info.operator_name,
               .variant = info.name,
               .configuration = configuration.to_string(),
@@ -50,8 +60,8 @@ std::vector<Item> items_of(const Operator& op, const Selection& selection,
               .bytes = bytes_of(op.tensors(problem).back()),
               .measure = options.measure,
               .limits = options.limits};
-      const bool is_default = configuration == info.parameters.default_configuration();
-      items.push_back({&op, variant, info.device, unavailable, !is_default, std::move(job)});
+      items.push_back({&op, variant, info.device, unavailable, selection.configuration != "default",
+                       std::move(job)});
     }
   }
   return items;

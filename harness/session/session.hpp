@@ -39,7 +39,7 @@ struct Item {
   const Variant* variant = nullptr;  ///< null for a control
   DeviceKind device = DeviceKind::cpu;
   std::string unavailable;          ///< why it will not run; empty when it will
-  bool show_configuration = false;  ///< it is not the default one
+  bool show_configuration = false;  ///< the selection asked for more than the default
   Job job;
 };
 

@@ -18,7 +18,12 @@ namespace {
 constexpr std::int64_t piece = 2048;   // expectations held at once by a thread
 constexpr std::size_t kept_first = 4;  // mismatches that a message can show
 
+// Infinite where no finite result could be told from another: the same in judge() and in merge(), or the
+// worst element would depend on which thread met it.
 double error_of(const Expectation& expected, float got) {
+  if (!std::isfinite(expected.exact) || !std::isfinite(expected.value)) {
+    return std::numeric_limits<double>::infinity();
+  }
   const double error = std::abs(static_cast<double>(got) - expected.value);
   return std::isnan(error) ? std::numeric_limits<double>::infinity() : error;
 }
@@ -32,15 +37,12 @@ void judge(Comparison& total, std::int64_t index, float got, const Expectation& 
   const bool poisoned = std::bit_cast<std::uint32_t>(got) ==
                         poison_bits(poison_seed, static_cast<std::uint64_t>(index));
   total.unwritten += poisoned;
-  double error = 0.0;
+  const double error = error_of(expected, got);
   if (std::isfinite(expected.exact) && std::isfinite(expected.value)) {
-    error = error_of(expected, got);
     total.max_abs_error = std::max(total.max_abs_error, error);
     if (expected.value != 0) {
       total.max_rel_error = std::max(total.max_rel_error, error / std::abs(expected.value));
     }
-  } else if (!equal) {
-    error = std::numeric_limits<double>::infinity();
   }
   // A survivor of the poison is a NaN, yet no NaN counts as right that the call did not write.
   if (!poisoned && accepted(precision, bound, expected, got)) return;

@@ -24,8 +24,8 @@ std::vector<std::string> nvrtc_names() {
   const std::string major = std::to_string(FUSEBENCH_NVRTC_MAJOR);
   const std::string name = "libnvrtc.so." + major;
   std::vector<std::string> names;
-  if (const char* chosen = std::getenv("FUSEBENCH_NVRTC"); chosen != nullptr)
-    names.emplace_back(chosen);
+  // Who names a library wants that one and no other.
+  if (const char* chosen = std::getenv("FUSEBENCH_NVRTC"); chosen != nullptr) return {chosen};
   for (const std::string folder :
        {FUSEBENCH_NVRTC_FOLDER "/", "", "/usr/local/cuda/lib64/", "/usr/lib/x86_64-linux-gnu/"}) {
     names.push_back(folder + name);

@@ -45,8 +45,9 @@ DeviceTraits read_traits(const Nvml& nvml) {
   traits.name = name.data();
   int version = 0;
   FUSEBENCH_CUDA(DriverGetVersion, &version);
-  traits.driver =
-      fmt::format("{} (CUDA {}.{})", nvml.driver_version(), version / 1000, version % 1000 / 10);
+  const std::string release = nvml.driver_version();
+  traits.driver = fmt::format("{} (CUDA {}.{})", release.empty() ? "unknown" : release,
+                              version / 1000, version % 1000 / 10);
   try {
     traits.toolkit = compiler_version();
   } catch (const Unavailable&) {

@@ -1,5 +1,6 @@
 #include "harness/device/cuda/cuda_stopwatch.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <cstddef>
@@ -22,8 +23,16 @@ CUdeviceptr device_address(const Buffer& buffer) {
 struct CudaStopwatch::Mailbox {
   volatile std::uint32_t release;
   volatile std::uint32_t timed_out;
-  volatile std::uint64_t cycles;
-  volatile std::uint64_t elapsed_ns;
+  struct Clock {
+    volatile std::uint64_t cycles;
+    volatile std::uint64_t elapsed_ns;
+    [[nodiscard]] double mhz() const {
+      const auto ns = static_cast<double>(elapsed_ns);
+      return ns > 0 ? 1e3 * static_cast<double>(cycles) / ns : 0.0;
+    }
+  };
+  Clock before;
+  Clock after;
 };
 
 CudaStopwatch::CudaStopwatch(CudaDevice& device, CUstream stream, Buffer eraser)
@@ -47,8 +56,16 @@ CudaStopwatch::~CudaStopwatch() {
   (void)driver().MemFreeHost(mailbox_);
 }
 
+// Enqueues a reading of the SM clock into the mailbox's Clock at `offset`.
+void CudaStopwatch::read_clock(std::size_t offset) {
+  const CUdeviceptr clock = mailbox_on_device_ + offset;
+  read_clock_->launch({}, clock + offsetof(Mailbox::Clock, cycles),
+                      clock + offsetof(Mailbox::Clock, elapsed_ns), clock_window_ns);
+}
+
 // Runs `enqueue` behind the holding kernel and between the two events; nanoseconds between them.
 double CudaStopwatch::held(const std::function<void()>& enqueue) {
+  read_clock(offsetof(Mailbox, before));
   mailbox_->release = 0;
   mailbox_->timed_out = 0;
   std::atomic_thread_fence(std::memory_order_seq_cst);
@@ -58,8 +75,7 @@ double CudaStopwatch::held(const std::function<void()>& enqueue) {
     FUSEBENCH_CUDA(EventRecord, start_, stream_);
     enqueue();
     FUSEBENCH_CUDA(EventRecord, stop_, stream_);
-    read_clock_->launch({}, mailbox_on_device_ + offsetof(Mailbox, cycles),
-                        mailbox_on_device_ + offsetof(Mailbox, elapsed_ns), clock_window_ns);
+    read_clock(offsetof(Mailbox, after));
   } catch (...) {
     mailbox_->release = 1;
     throw;
@@ -81,8 +97,7 @@ Lap CudaStopwatch::cold(const std::function<void()>& call) {
   (void)driver().CtxResetPersistingL2Cache();
   FUSEBENCH_CUDA(MemsetD8Async, device_address(eraser_), 0, eraser_.bytes(), stream_);
   const double ns = held(call);
-  const auto elapsed = static_cast<double>(mailbox_->elapsed_ns);
-  return {ns, elapsed > 0 ? 1e3 * static_cast<double>(mailbox_->cycles) / elapsed : 0.0};
+  return {ns, std::min(mailbox_->before.mhz(), mailbox_->after.mhz())};
 }
 
 double CudaStopwatch::back_to_back(const std::function<void()>& call, int count) {

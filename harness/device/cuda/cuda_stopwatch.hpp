@@ -24,6 +24,7 @@ class CudaStopwatch final : public Stopwatch {
  private:
   struct Mailbox;  // page-locked words that host and device both see
 
+  void read_clock(std::size_t offset);
   double held(const std::function<void()>& enqueue);
 
   CUstream stream_;
