@@ -44,12 +44,12 @@ TEST_F(Gpu, GeneratesPoisonsAndFingerprintsAsTheCpuDoes) {
         InputRecipe{.stream = 2, .scale = 2, .offset = -1, .factor = 0.0123F}}) {
     device_->generate(remote, count, recipe, seed);
     cpu_->generate(local, count, recipe, seed);
-    EXPECT_EQ(std::memcmp(device_->host_view(remote, bytes).data(), local, bytes), 0);
+    EXPECT_EQ(std::memcmp(device_->host_view(remote, bytes).data(), here.address(), bytes), 0);
     EXPECT_EQ(device_->fingerprint(remote, bytes), cpu_->fingerprint(local, bytes));
   }
   device_->poison(remote, count, seed);
   cpu_->poison(local, count, seed);
-  EXPECT_EQ(std::memcmp(device_->host_view(remote, bytes).data(), local, bytes), 0);
+  EXPECT_EQ(std::memcmp(device_->host_view(remote, bytes).data(), here.address(), bytes), 0);
 }
 
 TEST_F(Gpu, ControlsMoveEveryByteAndNoMore) {

@@ -199,7 +199,7 @@ TEST(Ceilings, KnowTheFastestSingleSampleOfAnyControlAndOfNoVariant) {
 // Every column that ends in _ns, and the rates made from them.
 std::vector<std::string> times_in(const Record& record) {
   std::vector<std::string> present;
-  visit_fields(record, [&](const std::string name, const auto& field) {
+  visit_fields(record, [&](const std::string& name, const auto& field) {
     if constexpr (requires { field.has_value(); }) {
       const bool time = name.ends_with("_ns") || name == "cv" || name == "throughput_gbps" ||
                         name == "ceiling_percent";

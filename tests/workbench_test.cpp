@@ -79,7 +79,7 @@ class WorkbenchTest : public testing::Test {
   static constexpr std::uint64_t seed = 42;
   const Operator& op_ = registry().find_operator(residual_epilogue::operator_name);
   const Problem problem_ = op_.parse_problem("2,5,3,7,11");
-  static constexpr std::int64_t elements = 2 * 5 * 3 * 7 * 11;
+  static constexpr std::int64_t elements = std::int64_t{2} * 5 * 3 * 7 * 11;
   std::unique_ptr<Device> device_ = open_device(DeviceKind::cpu, {});
   Workbench bench_{op_, problem_, seed, *device_};
 

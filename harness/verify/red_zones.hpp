@@ -12,7 +12,7 @@ namespace fusebench {
 class GuardedBuffer {
  public:
   /// Both strips are `zone_bytes` long and keep the buffer aligned to 256 bytes.
-  static constexpr std::size_t zone_bytes = 64 * 1024;
+  static constexpr std::size_t zone_bytes = std::size_t{64} * 1024;
 
   /// `name` is the tensor's, for messages. The device must outlive the buffer.
   GuardedBuffer(Device& device, std::string name, std::size_t bytes);
