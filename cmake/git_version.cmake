@@ -4,4 +4,4 @@ add_custom_target(fusebench_git_version
           -DROOT=${CMAKE_SOURCE_DIR} -DRELEASE=${PROJECT_VERSION}
           -P ${CMAKE_SOURCE_DIR}/cmake/write_git_version.cmake
   BYPRODUCTS ${CMAKE_BINARY_DIR}/generated/fusebench_git_version.hpp
-  COMMENT "" VERBATIM)
+  COMMENT "Noting the commit" VERBATIM)

@@ -19,24 +19,27 @@ prepare() {
   configure
 }
 
+# Runs CMake where there is no build yet, or its CUDA or FUSEBENCH_CMAKE_ARGS are no longer those of
+# last time. Unset, FUSEBENCH_CMAKE_ARGS means those of last time.
 configure() {
-  local stamp=$build_folder/.configured_by_scripts
-  local wanted="cuda=${FUSEBENCH_CUDA:-auto}:${FUSEBENCH_CUDA_ROOT:-} arguments=${FUSEBENCH_CMAKE_ARGS:-}"
-  if [[ -f $build_folder/build.ninja && $installed_anything == no ]]; then
-    if [[ -f $stamp ]]; then
-      [[ $(<"$stamp") != "$wanted" ]] || return 0
-    elif [[ -z ${FUSEBENCH_CMAKE_ARGS:-} ]]; then
-      return 0  # configured by hand, so left as it is
-    fi
+  local stamp=$build_folder/.configured_by_scripts last_cuda= last_arguments= cuda arguments
+  if [[ -f $stamp ]]; then
+    { IFS= read -r last_cuda && IFS= read -r last_arguments; } <"$stamp" || true
+  fi
+  cuda=${FUSEBENCH_CUDA:-auto}:${FUSEBENCH_CUDA_ROOT:-}
+  arguments=${FUSEBENCH_CMAKE_ARGS-$last_arguments}
+  if [[ -f $build_folder/build.ninja && $installed_anything == no && $arguments == "$last_arguments" ]]; then
+    # Without a stamp it was configured by hand, and is left as it is.
+    if [[ ! -f $stamp || $cuda == "$last_cuda" ]]; then return; fi
   fi
   if [[ -f $stamp ]]; then  # options of last time, which may no longer be given
     rm -f "$build_folder"/{CMakeCache.txt,build.ninja} "$stamp"
   fi
-  local arguments
-  read -ra arguments <<<"${FUSEBENCH_CMAKE_ARGS:-}"
-  [[ ${FUSEBENCH_CUDA:-auto} != 0 ]] || arguments+=(-DFUSEBENCH_CUDA=OFF)
-  (cd "$root" && cmake --preset release "${arguments[@]}" >&2) || fail "CMake failed; see above"
-  echo "$wanted" >"$stamp"
+  local words
+  read -ra words <<<"$arguments"
+  [[ ${FUSEBENCH_CUDA:-auto} != 0 ]] || words+=(-DFUSEBENCH_CUDA=OFF)
+  (cd "$root" && cmake --preset release "${words[@]}" >&2) || fail "CMake failed; see above"
+  printf '%s\n' "$cuda" "$arguments" >"$stamp"
 }
 
 # A compiler of this code wants up to 2 GiB.

@@ -74,6 +74,9 @@ class Usage(Case):
             ("run", "--filter", "cpu_threads", "--configuration", "nothing=7"): ("nothing", "chunk"),
             ("run", "--seed", "-1"): ("seed",),
             ("run", "--max-samples", "0"): ("max-samples",),
+            ("run", "--max-time", "5", "--timeout", "4"): ("--max-time 5", "--timeout 4"),
+            ("run", "--csv", str(self.csv), "--json", str(self.csv)): ("--csv", "--json", str(self.csv)),
+            ("run", "--csv", "/dev/stdout"): ("/dev/stdout", "regular file"),
             ("run", "--csv", str(self.folder / "no/such/run.csv")): ("no/such",),
             ("run", "--csv", str(self.folder)): (str(self.folder),),
             ("compile", "--arch", "volta"): ("volta", "sm_90a"),
@@ -93,6 +96,13 @@ class Usage(Case):
     def test_a_full_disk_is_one_line_and_code_2(self) -> None:
         result = call(PROGRAM, "run", "--quiet", "--filter", "cpu_stepwise", "--json", "/dev/full", *SMALL)
         self.assert_one_clear_line(result, "/dev/full", "No space left")
+
+
+    def test_a_full_disk_under_standard_output_is_noticed(self) -> None:
+        with open("/dev/full", "w") as full:
+            result = subprocess.run([PROGRAM, "list"], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("No space left", result.stderr)
 
 
 class List(Case):
@@ -141,6 +151,11 @@ class Run(Case):
             mine = [s for s in samples if s["variant"] == row["variant"] and s["operator"] == row["operator"]]
             self.assertEqual(len(mine), int(row["samples"]), row["variant"])
 
+    def test_a_small_problem_is_not_held_to_a_floor_of_thread_wake_ups(self) -> None:
+        for problem in ("1,4,2,16,16", "1,8,4,16,16"):
+            result = call(PROGRAM, "run", "--device", "cpu", "--problem", problem, "--max-time", "0.05")
+            self.assertEqual(result.returncode, 0, result.stdout)
+
     def test_useful_bytes_count_each_tensor_once(self) -> None:
         call(PROGRAM, "run", "--filter", "cpu_stepwise", "--csv", str(self.csv), *SMALL)
         row = next(row for row in rows_of(self.csv) if row["variant"] == "cpu_stepwise")
@@ -183,6 +198,9 @@ class Mutants(Case):
         "aborts": ("crashed", "signal 6"),
         "exits": ("crashed", "exited with code 0"),
         "throws": ("failed", "thrown by a mutant"),
+        "throws_int": ("failed", "no std::exception"),
+        "closes_descriptors": ("crashed", "signal 9"),
+        "forges_answer": ("failed", "not readable"),
         "endless": ("timed_out", "no answer within"),
         "nothing": ("wrong", "never written"),
         "prints": ("passed", ""),
@@ -232,6 +250,7 @@ class Mutants(Case):
                       "--benchmark_format=json", "--benchmark_min_time=0.01")
         if "no Google Benchmark" in result.stderr:
             self.skipTest(result.stderr.strip())
+        self.assertEqual(result.returncode, 1)
         found = {b["name"]: b for b in json.loads(result.stdout)["benchmarks"]}
         wrong = next(b for name, b in found.items() if "mutant_zeros" in name)
         self.assertTrue(wrong["error_occurred"])

@@ -11,6 +11,7 @@
 #include "harness/cli/table.hpp"
 #include "harness/core/error.hpp"
 #include "harness/device/cuda/compiler.hpp"
+#include "harness/device/cuda/device_kernels.hpp"
 
 namespace fusebench {
 namespace {
@@ -28,34 +29,47 @@ struct Tally {
 
 using Rows = std::vector<std::vector<std::string>>;
 
-void compile_one(const Item& item, const Architecture& target, const std::string& folder,
-                 Rows& rows, Tally& tally) {
+// Where a kernel belongs, as the first columns of its row.
+struct Origin {
+  std::string arch;
+  std::string operator_name;
+  std::string variant;
+  std::string configuration;
+};
+
+void compile_spec(const KernelSpec& spec, const Architecture& target, const std::string& folder,
+                  const Origin& origin, Rows& rows, Tally& tally) {
+  const auto row = [&](const KernelResources& r, const std::string& result) {
+    rows.push_back({origin.arch, origin.operator_name, origin.variant, origin.configuration,
+                    r.entry, std::to_string(r.registers), std::to_string(r.shared_bytes),
+                    std::to_string(r.spill_store_bytes + r.spill_load_bytes), result});
+  };
+  try {
+    for (const KernelResources& r : compile_kernel(spec, target, folder).resources) {
+      row(r, "compiled");
+    }
+    ++tally.compiled;
+  } catch (const Unavailable&) {
+    throw;  // no compiler at all: no verdict
+  } catch (const Error& error) {
+    ++tally.failed;
+    row({.entry = spec.source}, std::string("failed: ") + error.what());
+  }
+}
+
+void compile_item(const Item& item, const Architecture& target, const std::string& folder,
+                  Rows& rows, Tally& tally) {
   const VariantInfo& info = item.variant->info();
-  const std::string arch = target.to_string();
+  const Origin origin = {target.to_string(), info.operator_name, info.name, item.job.configuration};
   if (const auto reason = item.variant->unsupported(target)) {
     ++tally.unsupported;
-    rows.push_back({arch, info.operator_name, info.name, item.job.configuration, "-", "-", "-", "-",
-                    "unsupported: " + *reason});
+    rows.push_back({origin.arch, origin.operator_name, origin.variant, origin.configuration, "-",
+                    "-", "-", "-", "unsupported: " + *reason});
     return;
   }
-  const Configuration configuration =
-      info.parameters.parse(item.job.configuration == "default" ? "" : item.job.configuration);
+  const Configuration configuration = info.parameters.parse(item.job.configuration);
   for (const KernelSpec& spec : item.variant->kernels(configuration)) {
-    try {
-      const CompiledKernel compiled = compile_kernel(spec, target, folder);
-      for (const KernelResources& r : compiled.resources) {
-        rows.push_back({arch, info.operator_name, info.name, item.job.configuration, r.entry,
-                        std::to_string(r.registers), std::to_string(r.shared_bytes),
-                        std::to_string(r.spill_store_bytes + r.spill_load_bytes), "compiled"});
-      }
-      ++tally.compiled;
-    } catch (const Unavailable&) {
-      throw;  // no compiler at all: no verdict
-    } catch (const Error& error) {
-      ++tally.failed;
-      rows.push_back({arch, info.operator_name, info.name, item.job.configuration, "-", "-", "-",
-                      "-", std::string("failed: ") + error.what()});
-    }
+    compile_spec(spec, target, folder, origin, rows, tally);
   }
 }
 
@@ -65,11 +79,18 @@ int compile(CompileOptions options) {
   session.measure = false;
   const std::vector<Item> items = plan_session(options.selection(), session);
   Rows rows = {{"arch", "operator", "variant", "configuration", "kernel", "registers",
-                "shared bytes", "spill bytes", "result"}};
+                "static shared bytes", "spill bytes", "result"}};
   Tally tally;
   for (const std::string& name : options.architectures) {
     const Architecture target = parse_architecture(name);
-    for (const Item& item : items) compile_one(item, target, options.kernel_folder, rows, tally);
+    for (const Item& item : items) {
+      compile_item(item, target, options.kernel_folder, rows, tally);
+    }
+    if (!options.filter.empty()) continue;
+    for (const KernelSpec& spec : device_kernels()) {
+      compile_spec(spec, target, options.kernel_folder,
+                   {target.to_string(), "harness", "-", "default"}, rows, tally);
+    }
   }
   if (options.json) {
     nlohmann::json document = nlohmann::json::array();

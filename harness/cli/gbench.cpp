@@ -25,6 +25,7 @@ struct Benches {
   DeviceOptions options;
   std::map<DeviceKind, std::unique_ptr<Device>> devices;
   std::map<DeviceKind, std::unique_ptr<Stopwatch>> stopwatches;
+  bool any_negative = false;  ///< a wrong or failed variant
 
   Device& device(DeviceKind kind) {
     auto& device = devices[kind];
@@ -43,23 +44,33 @@ void run_benchmark(benchmark::State& state, const Item& item, Benches& benches) 
     Device& device = benches.device(item.device);
     const VariantInfo& info = item.variant->info();
     const Problem problem = item.op->parse_problem(item.job.problem);
-    const Configuration configuration =
-        info.parameters.parse(item.job.configuration == "default" ? "" : item.job.configuration);
+    const Configuration configuration = info.parameters.parse(item.job.configuration);
     Workbench bench(*item.op, problem, item.job.seed, device);
     const auto plan = item.variant->prepare(problem, configuration, device);
     const Verdict verdict = verify_once(*plan, bench, device, info.precision);
     if (!verdict.right) {
+      benches.any_negative = true;
       state.SkipWithError(("wrong: " + verdict.reason).c_str());
       return;
     }
     Stopwatch& stopwatch = benches.stopwatch(item.device);
+    bench.prepare();
     for (auto _ : state) {
       const Lap lap = stopwatch.cold([&] { plan->enqueue(bench.tensors()); });
       state.SetIterationTime(lap.ns * 1e-9);
     }
+    device.synchronise();
+    if (const Verdict after = judge_output(bench, info.precision); !after.right) {
+      benches.any_negative = true;
+      state.SkipWithError(("right before timing, wrong after: " + after.reason).c_str());
+      return;
+    }
     state.SetBytesProcessed(state.iterations() * item.op->useful_bytes(problem));
     state.SetLabel(std::string(to_string(info.precision)));
+  } catch (const Unavailable& reason) {
+    state.SkipWithError(reason.what());
   } catch (const std::exception& error) {
+    benches.any_negative = true;
     state.SkipWithError(error.what());
   }
 }
@@ -68,7 +79,8 @@ int run_gbench(const RunOptions& options, std::vector<std::string> rest) {
   SessionOptions session = options.session();
   session.measure = false;
   const std::vector<Item> items = plan_session(options.selection(), session);
-  Benches benches{.options = session.device, .devices = {}, .stopwatches = {}};
+  Benches benches;
+  benches.options = session.device;
 
   rest.insert(rest.begin(), "fusebench gbench");
   std::vector<char*> argv;
@@ -92,7 +104,8 @@ int run_gbench(const RunOptions& options, std::vector<std::string> rest) {
   }
   const std::size_t ran = benchmark::RunSpecifiedBenchmarks();
   benchmark::Shutdown();
-  return ran > 0 ? as_hoped : no_verdict;
+  if (ran == 0) return no_verdict;
+  return benches.any_negative ? negative_verdict : as_hoped;
 }
 
 #else

@@ -2,6 +2,9 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
 #include <exception>
 #include <string>
 #include <vector>
@@ -40,7 +43,12 @@ int run_program(int argc, char** argv) {
     return program.exit(error) == 0 ? as_hoped : no_verdict;
   }
   for (const Command& command : commands) {
-    if (command.app->parsed()) return command.run();
+    if (!command.app->parsed()) continue;
+    const int code = command.run();
+    if (std::fflush(stdout) != 0) {
+      throw Error("cannot write to standard output: {}", std::strerror(errno));
+    }
+    return code;
   }
   return no_verdict;
 }

@@ -38,7 +38,7 @@ void RunOptions::add_to(CLI::App& app, bool measures) {
   app.add_option("--seed", given_seed, "of the inputs (default: a fresh one, printed)")
       ->check(CLI::NonNegativeNumber);
   app.add_option("--timeout", timeout_seconds, "seconds for one configuration, all phases")
-      ->check(CLI::PositiveNumber)
+      ->check(CLI::Range(0.1, 1e6))
       ->capture_default_str();
   app.add_flag("--pin", pin, "tie CPU threads to cores");
   app.add_option("--csv", csv,
@@ -60,6 +60,10 @@ void RunOptions::add_to(CLI::App& app, bool measures) {
 }
 
 SessionOptions RunOptions::session() const {
+  if (limits.max_seconds >= timeout_seconds) {
+    throw Error("--max-time {} leaves nothing of --timeout {}; raise --timeout", limits.max_seconds,
+                timeout_seconds);
+  }
   SessionOptions options;
   options.seed = seed();
   options.limits = limits;

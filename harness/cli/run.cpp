@@ -26,6 +26,20 @@ std::string host_name() {
   return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "unknown";
 }
 
+// Refuses what could not be written, or would replace something else, before anything is opened.
+void check_outputs(const std::string& csv, const std::string& json) {
+  namespace fs = std::filesystem;
+  std::error_code ignored;
+  if (!csv.empty() && !json.empty() &&
+      fs::weakly_canonical(csv, ignored) == fs::weakly_canonical(json, ignored)) {
+    throw Error("--csv and --json both name {}; give them different files", csv);
+  }
+  const fs::file_status status = fs::status(csv, ignored);
+  if (!csv.empty() && fs::exists(status) && !fs::is_regular_file(status)) {
+    throw Error("cannot write {}: it is no regular file, and the samples go beside it", csv);
+  }
+}
+
 void check_folder_of(const std::string& path) {
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();
   if (!folder.empty() && !std::filesystem::is_directory(folder)) {
@@ -38,6 +52,7 @@ class Recorder final : public SessionObserver {
  public:
   Recorder(const RunOptions& options, std::vector<DeviceTraits> devices)
       : json_path_(options.json), progress_(options.quiet) {
+    check_outputs(options.csv, options.json);
     for (const std::string& path : {options.csv, options.json}) {
       if (!path.empty()) check_folder_of(path);
     }

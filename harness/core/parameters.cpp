@@ -108,6 +108,7 @@ void ParameterSpace::require(const Parameter& parameter, std::string_view value)
 }
 
 Configuration ParameterSpace::parse(std::string_view text) const {
+  if (text == "default") return default_configuration();
   auto values = default_configuration().values();
   for (const auto& [key, value] : parse_key_values("configuration", text)) {
     const std::size_t i = position(key);

@@ -58,7 +58,7 @@ class ParameterSpace {
   [[nodiscard]] Configuration default_configuration() const;
   /// Every valid configuration, the last parameter varying fastest.
   [[nodiscard]] std::vector<Configuration> all() const;
-  /// The default with the given "key=value,..." changes. Throws Error for an unknown key or value,
+  /// The default with the given "key=value,..." changes; "default" changes nothing. Throws Error for an unknown key or value,
   /// listing those there are, and for a combination the constraint turns away.
   [[nodiscard]] Configuration parse(std::string_view text) const;
   /// What `--configuration` names: "default", "all", or "key=value,..." where a value may be "a|b" or

@@ -38,7 +38,7 @@ std::string quoted(const std::string& field) {
 }  // namespace
 
 CsvFile::CsvFile(std::string path, const std::vector<std::string>& header)
-    : path_(std::move(path)), file_(std::fopen(path_.c_str(), "w"), std::fclose) {
+    : path_(std::move(path)), file_(std::fopen(path_.c_str(), "we"), std::fclose) {
   if (!file_) throw Error("cannot write {}: {}", path_, std::strerror(errno));
   append(header);
   sync();

@@ -37,17 +37,13 @@ void from_json(const json& in, Job& job) {
 }
 
 void to_json(json& out, const JobResult& result) {
-  out = {{"record", result.record},
-         {"samples", result.samples},
-         {"notes", result.notes},
-         {"device_lost", result.device_lost}};
+  out = {{"record", result.record}, {"samples", result.samples}, {"notes", result.notes}};
 }
 
 void from_json(const json& in, JobResult& result) {
   in.at("record").get_to(result.record);
   in.at("samples").get_to(result.samples);
   in.at("notes").get_to(result.notes);
-  in.at("device_lost").get_to(result.device_lost);
 }
 
 }  // namespace fusebench

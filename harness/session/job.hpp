@@ -27,7 +27,6 @@ struct JobResult {
   Record record;
   std::vector<Sample> samples;
   std::vector<std::string> notes;  ///< what a person should know: throttled samples, no graph time
-  bool device_lost = false;        ///< the device no longer answers this process: replace it
 };
 
 void to_json(nlohmann::json& json, const Job& job);

@@ -9,6 +9,11 @@
 #include <cerrno>
 
 namespace fusebench {
+namespace {
+
+constexpr long longest_wait_ms = 200;
+
+}  // namespace
 
 LineChannel::~LineChannel() { close(descriptor_); }
 
@@ -24,9 +29,11 @@ LineChannel::Status LineChannel::read_until(std::chrono::steady_clock::time_poin
         std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
     if (left.count() <= 0) return Status::deadline;
     pollfd waiting{descriptor_, POLLIN, 0};
-    const int ready = poll(&waiting, 1, static_cast<int>(std::min<long>(left.count(), 1'000'000)));
-    if (ready < 0 && errno == EINTR) return Status::interrupted;
-    if (ready <= 0) continue;
+    // Short, because a signal that comes just before poll does not wake it.
+    const auto wait = std::min<long>(left.count(), longest_wait_ms);
+    const int ready = poll(&waiting, 1, static_cast<int>(wait));
+    if (ready == 0 || (ready < 0 && errno == EINTR)) return Status::woken;
+    if (ready < 0) return Status::closed;
     std::array<char, 65536> chunk{};
     const ssize_t bytes = ::read(descriptor_, chunk.data(), chunk.size());
     if (bytes < 0 && errno == EINTR) continue;
@@ -43,7 +50,7 @@ std::optional<std::string> LineChannel::read() {
       case Status::line: return line;
       case Status::closed: return std::nullopt;
       case Status::deadline:
-      case Status::interrupted: break;
+      case Status::woken: break;
     }
   }
 }

@@ -15,10 +15,10 @@ class LineChannel {
   LineChannel(const LineChannel&) = delete;
   LineChannel& operator=(const LineChannel&) = delete;
 
-  enum class Status { line, closed, deadline, interrupted };
+  enum class Status { line, closed, deadline, woken };
 
-  /// Waits for a line until `deadline`; `line` is set only with Status::line. A signal gives
-  /// interrupted, so that the caller can look whether it was meant to stop.
+  /// Waits for a line until `deadline`; `line` is set only with Status::line. Returns
+  /// woken several times a second and after a signal, so that the caller can look whether to stop.
   Status read_until(std::chrono::steady_clock::time_point deadline, std::string& line);
   /// Waits without a limit; nullopt when the other side closed.
   std::optional<std::string> read();

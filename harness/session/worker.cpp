@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
 #include <nlohmann/json.hpp>
 
 #include "harness/core/error.hpp"
@@ -87,16 +88,12 @@ JobResult JobRunner::run(const Job& job) {
     record.temperature_c = device().temperature_c();
   } catch (const Unavailable& reason) {
     give_up(Outcome::unavailable, reason.what());
+  } catch (const std::bad_alloc&) {
+    give_up(Outcome::unavailable, "not enough memory on the host");
   } catch (const std::exception& error) {
     give_up(Outcome::failed, error.what());
-  }
-  // An illegal address poisons the CUDA context for good: every later call fails as well.
-  if (device_ && record.outcome != Outcome::passed) {
-    try {
-      device_->synchronise();
-    } catch (const Error&) {
-      result.device_lost = true;
-    }
+  } catch (...) {
+    give_up(Outcome::failed, "it threw something that is no std::exception");
   }
   return result;
 }
@@ -125,8 +122,7 @@ void JobRunner::run_variant(const Job& job, JobResult& result) {
   Record& record = result.record;
   record.precision = info.precision;
   if (const auto reason = variant.unavailable(device().traits())) throw Unavailable("{}", *reason);
-  const Configuration configuration =
-      info.parameters.parse(job.configuration == "default" ? "" : job.configuration);
+  const Configuration configuration = info.parameters.parse(job.configuration);
 
   // Odd sizes first: they are small, and what fails there need not be timed.
   for (const Problem& odd : op.odd_problems()) {
@@ -170,6 +166,7 @@ void JobRunner::run_control(const Job& job, JobResult& result) {
   const auto control = std::find_if(controls.begin(), controls.end(),
                                     [&](const Control& c) { return c.name == job.variant; });
   if (control == controls.end()) throw Error("no control '{}' on this device", job.variant);
+  require_memory("control " + job.variant, 2 * job.bytes, device().traits());
   const auto bytes = static_cast<std::size_t>(job.bytes);
   const Buffer from = device().allocate(bytes);
   const Buffer to = device().allocate(bytes);
@@ -198,7 +195,9 @@ int serve_jobs(int descriptor, DeviceKind kind, const DeviceOptions& options) {
   });
   while (const auto line = channel.read()) {
     const JobResult result = runner.run(nlohmann::json::parse(*line).get<Job>());
-    channel.write(nlohmann::json{{"result", result}}.dump());
+    // What a candidate throws need not be UTF-8.
+    channel.write(nlohmann::json{{"result", result}}.dump(
+        -1, ' ', false, nlohmann::json::error_handler_t::replace));
   }
   return 0;
 }

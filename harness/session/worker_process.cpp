@@ -34,7 +34,10 @@ std::vector<std::string> worker_arguments(int descriptor, DeviceKind kind,
 [[noreturn]] void become_worker(char* const* argv, pid_t judge) {
   (void)prctl(PR_SET_PDEATHSIG, SIGKILL);  // a killed judge leaves no orphan on the device
   if (getppid() != judge) _exit(127);
-  (void)setpgid(0, 0);                       // Ctrl-C is for the judge, who decides
+  (void)setpgid(0, 0);  // Ctrl-C is for the judge, who decides
+  // A read from the terminal would stop a process in the background.
+  const int nothing = open("/dev/null", O_RDONLY);
+  if (nothing >= 0) (void)dup2(nothing, STDIN_FILENO);
   (void)dup2(STDERR_FILENO, STDOUT_FILENO);  // a candidate's prints must not enter our tables
   execv("/proc/self/exe", argv);
   _exit(127);
@@ -69,6 +72,8 @@ WorkerProcess::~WorkerProcess() {
 }
 
 std::string WorkerProcess::cause_of_death() {
+  // It may have closed its end and live on; one that is dying keeps its own status.
+  (void)kill(process_, SIGKILL);
   int status = 0;
   while (waitpid(process_, &status, 0) < 0 && errno == EINTR) {
   }
@@ -114,22 +119,23 @@ JobResult WorkerProcess::run(const Job& job, std::chrono::duration<double> limit
       return give_up(Outcome::timed_out,
                      fmt::format("no answer within {} s in phase {}", limit.count(), phase));
     }
-    if (status == Status::interrupted) {
+    if (status == Status::woken) {
       if (interrupted()) return give_up(Outcome::failed, "interrupted");
       continue;
     }
     // A candidate shares the worker's memory and could write anything here.
-    const auto message = nlohmann::json::parse(line, nullptr, false);
-    if (!message.is_object())
-      return give_up(Outcome::failed, "the worker's answer is not readable");
-    if (message.contains("phase")) {
-      phase = message["phase"].get<std::string>();
-      on_phase(phase);
-      continue;
-    }
     try {
+      const auto message = nlohmann::json::parse(line);
+      if (message.contains("phase")) {
+        phase = message.at("phase").get<std::string>();
+        on_phase(phase);
+        continue;
+      }
       auto result = message.at("result").get<JobResult>();
-      usable_ = !result.device_lost;
+      // What a candidate that was wrong or failed has done to the process or the CUDA context cannot be
+      // known; the next one must not pay for it.
+      const Outcome outcome = result.record.outcome;
+      usable_ = outcome == Outcome::passed || outcome == Outcome::unavailable;
       return result;
     } catch (const std::exception&) {
       return give_up(Outcome::failed, "the worker's answer is not readable");

@@ -23,13 +23,13 @@ class WorkerProcess {
   WorkerProcess& operator=(const WorkerProcess&) = delete;
 
   /// Gives the job and waits. A death gives outcome crashed, with the signal and the phase; no answer
-  /// within `limit` gives timed_out, and the worker is killed. `interrupted` is asked after every
-  /// signal; when it says yes the worker is killed and the outcome is failed, reason "interrupted".
+  /// within `limit` gives timed_out, and the worker is killed. `interrupted` is asked several
+  /// times a second; when it says yes the worker is killed and the outcome is failed, reason "interrupted".
   [[nodiscard]] JobResult run(const Job& job, std::chrono::duration<double> limit,
                               const std::function<void(const std::string&)>& on_phase,
                               const std::function<bool()>& interrupted);
 
-  /// False once it died, was killed, or lost its device.
+  /// False once it died, was killed, or ran something that was wrong or failed.
   [[nodiscard]] bool usable() const noexcept { return usable_; }
 
  private:

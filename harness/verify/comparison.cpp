@@ -85,7 +85,7 @@ Comparison compare(std::span<const float> got, const Oracle& oracle, Precision p
   std::vector<Comparison> parts(static_cast<std::size_t>(pool.size()));
   pool.run(pool.size(), [&](int thread) {
     // Contiguous ranges in thread order, so that merging in that order keeps "first" the first.
-    Comparison& part = parts[static_cast<std::size_t>(thread)];
+    Comparison part;  // the thread's own, so that no two count in one cache line
     std::array<Expectation, piece> expected;
     for (std::int64_t p = pieces * thread / pool.size(); p < pieces * (thread + 1) / pool.size();
          ++p) {
@@ -98,6 +98,7 @@ Comparison compare(std::span<const float> got, const Oracle& oracle, Precision p
               poison_seed);
       }
     }
+    parts[static_cast<std::size_t>(thread)] = std::move(part);
   });
   Comparison total;
   for (const Comparison& part : parts) merge(total, part);

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <new>
 #include <span>
 
 #include "harness/core/error.hpp"
@@ -28,23 +27,29 @@ std::vector<float> make_input(const TensorSpec& spec, std::uint64_t seed) {
   return values;
 }
 
-void refuse_if_too_large(const std::vector<TensorSpec>& specs, const Problem& problem,
-                         const DeviceTraits& traits) {
-  double bytes = 0;
-  for (const TensorSpec& spec : specs)
-    bytes += 4.0 * static_cast<double>(element_count(spec.shape));
-  // The CPU holds the judge's inputs too; half is left for workspace and the system.
-  if (traits.memory_bytes > 0 && bytes > 0.5 * static_cast<double>(traits.memory_bytes)) {
-    throw Unavailable("problem {} needs {:.1f} GB, more than half of the memory of {}",
-                      problem.to_string(), bytes / 1e9, traits.name);
+std::int64_t total_bytes(const std::vector<TensorSpec>& specs) {
+  std::int64_t bytes = 0;
+  for (const TensorSpec& spec : specs) {
+    bytes += element_count(spec.shape) * static_cast<std::int64_t>(sizeof(float));
   }
+  return bytes;
 }
 
 }  // namespace
 
+void require_memory(const std::string& what, std::int64_t bytes, const DeviceTraits& traits) {
+  if (traits.memory_bytes > 0 && bytes > traits.memory_bytes / 2) {
+    throw Unavailable("{} needs {:.1f} GB, more than half of the memory of {}", what,
+                      static_cast<double>(bytes) / 1e9, traits.name);
+  }
+}
+
 Workbench::Workbench(const Operator& op, const Problem& problem, std::uint64_t seed, Device& device)
     : op_(&op), device_(&device), seed_(seed), poison_seed_(seed), specs_(op.tensors(problem)) {
-  refuse_if_too_large(specs_, problem, device.traits());
+  // The host holds the judge's inputs, and the output for comparing, whatever the device.
+  const std::string what = "problem " + problem.to_string();
+  require_memory(what, total_bytes(specs_), device.traits());
+  require_memory(what, total_bytes(specs_), probe_device(DeviceKind::cpu).traits.value());
   std::vector<void*> addresses;
   std::vector<std::span<const float>> inputs;
   for (const TensorSpec& spec : specs_) {

@@ -15,6 +15,10 @@
 
 namespace fusebench {
 
+/// Throws Unavailable, naming `what`, when `bytes` are more than half of the device's memory: half is left for
+/// workspace, for the judge where it shares the memory, and for the system.
+void require_memory(const std::string& what, std::int64_t bytes, const DeviceTraits& traits);
+
 /// Reused by all variants that run on one problem; prepare() makes it fresh for each call.
 class Workbench {
  public:

@@ -1,5 +1,6 @@
 // Variants that must be caught, each wrong in one way. They are built into fusebench_mutants only; the
 // session's tests say what outcome and reason each must get.
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -35,6 +36,19 @@ void throws(const Epilogue&, const Configuration&) {
 }
 void endless(const Epilogue&, const Configuration&) {
   for (;;) std::this_thread::sleep_for(std::chrono::seconds(1));
+}
+void throws_int(const Epilogue&, const Configuration&) { throw 42; }
+// Looks dead to a judge who waits for the socket to close, and lives on.
+void closes_descriptors(const Epilogue& e, const Configuration& k) {
+  for (int descriptor = 3; descriptor < 256; ++descriptor) (void)close(descriptor);
+  endless(e, k);
+}
+// Speaks to the judge in the worker's place.
+void forges_answer(const Epilogue&, const Configuration&) {
+  constexpr char forged[] = "{\"phase\": 5}\n";
+  for (int descriptor = 3; descriptor < 256; ++descriptor) {
+    (void)send(descriptor, forged, sizeof forged - 1, MSG_NOSIGNAL);
+  }
 }
 void nothing(const Epilogue&, const Configuration&) {}
 void prints(const Epilogue& e, const Configuration& k) {
@@ -108,6 +122,9 @@ const bool registered = [] {
            Mutant{"cpu_mutant_aborts", aborts, exact},
            Mutant{"cpu_mutant_exits", exits, exact},
            Mutant{"cpu_mutant_throws", throws, exact},
+           Mutant{"cpu_mutant_throws_int", throws_int, exact},
+           Mutant{"cpu_mutant_closes_descriptors", closes_descriptors, exact},
+           Mutant{"cpu_mutant_forges_answer", forges_answer, exact},
            Mutant{"cpu_mutant_endless", endless, exact},
            Mutant{"cpu_mutant_nothing", nothing, exact},
            Mutant{"cpu_mutant_prints", prints, exact},

@@ -87,8 +87,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE)
   u32 stage = 0;
   u32 parity = 0;
   for (u64 first = begin; first < extents.elements; first += step) {
-    // The stage before this one is free once its store has been read out of shared memory; it was
-    // committed one round ago, so this rarely waits.
+    // The stage before this one is free once its store, just committed, has been read out of shared
+    // memory; the loads of the other stages are under way meanwhile.
     if (threadIdx.x == 0) {
       asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
       load(first + (STAGES - 1) * step, stage == 0 ? STAGES - 1 : stage - 1);
@@ -120,28 +120,17 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE)
 }
 
 #else
-#include "harness/core/error.hpp"
 #include "variants/residual_epilogue/cuda_variant.hpp"
 
 namespace fusebench::residual_epilogue {
 namespace {
 
-constexpr std::int64_t most_shared_bytes =
-    227 * 1024;  // a Hopper block, less the barriers' few bytes
+constexpr std::int64_t most_shared_bytes = std::int64_t{227} * 1024;  // of a Hopper multiprocessor
 
 LaunchShape shape(const CudaRequest& request, CudaKernel& kernel) {
   const Configuration& k = request.configuration;
-  LaunchShape shape = one_tile_a_block(request, k.integer("tile_bytes") / 4);
-  shape.dynamic_shared_bytes =
-      static_cast<std::uint32_t>(k.integer("tile_bytes") * k.integer("stages"));
-  const auto resident = std::min<std::int64_t>(
-      k.integer("blocks_per_sm"),
-      kernel.blocks_per_multiprocessor(shape.threads, shape.dynamic_shared_bytes));
-  if (resident == 0)
-    throw Unavailable("a block of {} does not fit a multiprocessor", k.to_string());
-  const auto most = resident * request.device.traits().processors;
-  shape.blocks = static_cast<std::uint32_t>(std::clamp<std::int64_t>(shape.blocks, 1, most));
-  return shape;
+  return persistent_grid(request, kernel, k.integer("tile_bytes") / 4,
+                         k.integer("tile_bytes") * k.integer("stages"));
 }
 
 const bool registered = add_cuda_variant({

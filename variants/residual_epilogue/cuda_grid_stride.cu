@@ -79,15 +79,9 @@ const bool registered = add_cuda_variant({
     .shape =
         [](const CudaRequest& request, CudaKernel& kernel) {
           const Configuration& k = request.configuration;
-          LaunchShape shape = one_tile_a_block(
-              request, k.integer("block_size") * k.integer("items") * k.integer("vector_width"));
-          // More blocks than can be resident would only queue behind the others.
-          const auto resident = std::min<std::int64_t>(
-              k.integer("blocks_per_sm"), kernel.blocks_per_multiprocessor(shape.threads, 0));
-          const auto most = resident * request.device.traits().processors;
-          shape.blocks =
-              static_cast<std::uint32_t>(std::clamp<std::int64_t>(shape.blocks, 1, most));
-          return shape;
+          return persistent_grid(
+              request, kernel,
+              k.integer("block_size") * k.integer("items") * k.integer("vector_width"), 0);
         },
 });
 

@@ -64,6 +64,26 @@ class Adapter final : public Variant {
 
 }  // namespace
 
+LaunchShape persistent_grid(const CudaRequest& request, CudaKernel& kernel,
+                            std::int64_t elements_per_block, std::int64_t dynamic_shared_bytes) {
+  const DeviceTraits& traits = request.device.traits();
+  LaunchShape shape = one_tile_a_block(request, elements_per_block);
+  shape.dynamic_shared_bytes = static_cast<std::uint32_t>(dynamic_shared_bytes);
+  std::int64_t resident = 0;
+  if (dynamic_shared_bytes <= traits.shared_memory_bytes) {
+    resident = std::min<std::int64_t>(
+        request.configuration.integer("blocks_per_sm"),
+        kernel.blocks_per_multiprocessor(shape.threads, shape.dynamic_shared_bytes));
+  }
+  if (resident == 0) {
+    throw Unavailable("a block of {} does not fit a multiprocessor of {}",
+                      request.configuration.to_string(), traits.name);
+  }
+  shape.blocks = static_cast<std::uint32_t>(
+      std::clamp<std::int64_t>(shape.blocks, 1, resident * traits.processors));
+  return shape;
+}
+
 bool add_cuda_variant(CudaVariant variant) {
   return registry().add(std::make_unique<Adapter>(std::move(variant)));
 }

@@ -1,11 +1,13 @@
 // NVRTC: from embedded sources to machine code for one architecture.
 #include "harness/device/cuda/compiler.hpp"
 
+#include <dlfcn.h>
 #include <nvrtc.h>
 
 #include <array>
 #include <cctype>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <map>
@@ -36,7 +38,11 @@ std::vector<std::string> nvrtc_names() {
 class Nvrtc {
  public:
   static const Nvrtc& get() {
-    static const Nvrtc instance;
+    static const Nvrtc& instance = []() -> const Nvrtc& {
+      static const Nvrtc made;
+      made.load_builtins_beside();
+      return made;
+    }();
     return instance;
   }
 
@@ -52,6 +58,19 @@ class Nvrtc {
   }
 
  private:
+  // In pip's wheel nothing tells NVRTC where its built-in headers are, and it looks for them by name
+  // alone: a library of that name that is already loaded is found.
+  void load_builtins_beside() const {
+    Dl_info where{};
+    if (dladdr(reinterpret_cast<void*>(Version), &where) == 0 || where.dli_fname == nullptr) return;
+    int major = 0;
+    int minor = 0;
+    check(Version(&major, &minor), "nvrtcVersion");
+    const std::filesystem::path folder = std::filesystem::path(where.dli_fname).parent_path();
+    const std::string name = fmt::format("libnvrtc-builtins.so.{}.{}", major, minor);
+    (void)dlopen((folder / name).c_str(), RTLD_NOW | RTLD_LOCAL);
+  }
+
   Nvrtc()
       : library_("NVRTC (libnvrtc, of the CUDA Toolkit or pip's nvidia-cuda-nvrtc)",
                  nvrtc_names()) {}

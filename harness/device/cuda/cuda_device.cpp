@@ -12,6 +12,7 @@
 #include "harness/device/cuda/cuda_module.hpp"
 #include "harness/device/cuda/cuda_stopwatch.hpp"
 #include "harness/device/cuda/data_sheet.hpp"
+#include "harness/device/cuda/device_kernels.hpp"
 #include "harness/device/cuda/driver_api.hpp"
 #include "harness/device/cuda/nvml.hpp"
 
@@ -78,7 +79,7 @@ class HardwareDevice final : public CudaDevice {
     FUSEBENCH_CUDA(DevicePrimaryCtxRetain, &context, 0);
     FUSEBENCH_CUDA(CtxSetCurrent, context);
     FUSEBENCH_CUDA(StreamCreate, &stream_, CU_STREAM_NON_BLOCKING);
-    memory_ = load({.source = "harness/device/cuda/kernels/memory.cu", .macros = {}});
+    memory_ = load(memory_kernels());
     generate_ = memory_->kernel("generate");
     poison_ = memory_->kernel("poison");
     fingerprint_ = memory_->kernel("fingerprint");
@@ -167,17 +168,7 @@ class HardwareDevice final : public CudaDevice {
 };
 
 std::vector<Control> HardwareDevice::controls() {
-  // The fastest of a sweep on an H200: a copy likes small blocks that each touch little, a fill likes
-  // several stores a thread.
-  constexpr std::int64_t copy_block = 128;
-  constexpr std::int64_t fill_block = 256;
-  constexpr std::int64_t fill_items = 4;
-  controls_ = load({.source = "harness/device/cuda/kernels/controls.cu",
-                    .macros = {{"COPY_BLOCK", std::to_string(copy_block)},
-                               {"FILL_BLOCK", std::to_string(fill_block)},
-                               {"FILL_ITEMS", std::to_string(fill_items)},
-                               {"LOAD", "load_l2"},
-                               {"STORE", "store_default"}}});
+  controls_ = load(control_kernels());
   copy_ = controls_->kernel("copy");
   fill_ = controls_->kernel("fill");
   const auto shape = [](std::size_t bytes, std::int64_t threads, std::int64_t items) {

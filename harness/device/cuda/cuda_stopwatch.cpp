@@ -6,6 +6,7 @@
 #include <cstddef>
 
 #include "harness/core/error.hpp"
+#include "harness/device/cuda/device_kernels.hpp"
 #include "harness/device/cuda/driver_api.hpp"
 
 namespace fusebench {
@@ -38,7 +39,7 @@ struct CudaStopwatch::Mailbox {
 CudaStopwatch::CudaStopwatch(CudaDevice& device, CUstream stream, Buffer eraser)
     : stream_(stream),
       eraser_(std::move(eraser)),
-      module_(device.load({.source = "harness/device/cuda/kernels/timing.cu", .macros = {}})),
+      module_(device.load(timing_kernels())),
       hold_(module_->kernel("hold")),
       read_clock_(module_->kernel("read_clock")) {
   void* host = nullptr;

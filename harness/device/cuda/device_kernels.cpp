@@ -1,0 +1,24 @@
+#include "harness/device/cuda/device_kernels.hpp"
+
+#include <string>
+
+namespace fusebench {
+
+KernelSpec memory_kernels() {
+  return {.source = "harness/device/cuda/kernels/memory.cu", .macros = {}};
+}
+
+KernelSpec timing_kernels() {
+  return {.source = "harness/device/cuda/kernels/timing.cu", .macros = {}};
+}
+
+KernelSpec control_kernels() {
+  return {.source = "harness/device/cuda/kernels/controls.cu",
+          .macros = {{"COPY_BLOCK", std::to_string(copy_block)},
+                     {"FILL_BLOCK", std::to_string(fill_block)},
+                     {"FILL_ITEMS", std::to_string(fill_items)},
+                     {"LOAD", "load_l2"},
+                     {"STORE", "store_default"}}};
+}
+
+}  // namespace fusebench
