@@ -1,7 +1,8 @@
-// All cores, kept awake between calls: what the harness, the copy control and the threaded variants
-// share, so that none of them times the creation of threads.
+// All cores, kept awake for a while after each call: what the harness, the copy control and the
+// threaded variants share, so that none of them times the creation or the waking of threads.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
@@ -40,9 +41,9 @@ class ThreadPool {
   std::condition_variable done_;
   const std::function<void(int)>* body_ = nullptr;
   std::exception_ptr failure_;
-  std::uint64_t generation_ = 0;
+  std::atomic<std::uint64_t> generation_ = 0;  // written under the mutex, watched without it
   int count_ = 0;
-  int running_ = 0;
+  std::atomic<int> running_ = 0;  // likewise
   bool stopping_ = false;
   std::vector<std::thread> workers_;
 };
