@@ -178,17 +178,18 @@ TEST(Ceilings, KeepTheBestCopyAndTheBestFillAndNoVariant) {
 TEST(Ceilings, KnowTheFastestSingleSampleOfAnyControlAndOfNoVariant) {
   Ceilings ceilings;
   Record record = control("copy", 20);
-  record.useful_bytes = 10'000'000;
-  record.min_ns = 400'000;
+  record.useful_bytes = 20'000'000;
+  record.min_ns = 800'000;
   ceilings.add(record);
   EXPECT_EQ(ceilings.fastest_gbps, 25);
   record.variant = "fill";
-  record.min_ns = 250'000;
-  ceilings.add(record);
-  EXPECT_EQ(ceilings.fastest_gbps, 40);
   record.min_ns = 500'000;
   ceilings.add(record);
-  record.min_ns = 90'000;  // so short a control times the waking of threads
+  EXPECT_EQ(ceilings.fastest_gbps, 40);
+  record.min_ns = 1'000'000;
+  ceilings.add(record);
+  record.useful_bytes = 1'000'000;  // so small a control times the waking of threads
+  record.min_ns = 1'000;
   ceilings.add(record);
   record.min_ns = 1;
   record.operator_name = "residual_epilogue";

@@ -55,7 +55,7 @@ void run_benchmark(benchmark::State& state, const Item& item, Benches& benches) 
     }
     Stopwatch& stopwatch = benches.stopwatch(item.device);
     bench.prepare();
-    for (auto _ : state) {
+    for ([[maybe_unused]] auto _ : state) {  // NOLINT(clang-analyzer-deadcode.DeadStores)
       const Lap lap = stopwatch.cold([&] { plan->enqueue(bench.tensors()); });
       state.SetIterationTime(lap.ns * 1e-9);
     }

@@ -7,8 +7,8 @@
 namespace fusebench {
 namespace {
 
-// A shorter control on a CPU times the waking of threads, and says nothing about memory.
-constexpr double shortest_trusted_ns = 100e3;
+// A smaller control on a CPU times the waking of threads, and says nothing about memory.
+constexpr std::int64_t fewest_trusted_bytes = std::int64_t{16} << 20;
 
 }  // namespace
 
@@ -16,7 +16,7 @@ void Ceilings::add(const Record& record) {
   if (record.operator_name != control_operator || !record.throughput_gbps) return;
   auto& ceiling = record.variant == "fill" ? fill_gbps : copy_gbps;
   ceiling = std::max(ceiling.value_or(0.0), *record.throughput_gbps);
-  if (record.min_ns && *record.min_ns >= shortest_trusted_ns) {
+  if (record.min_ns && record.useful_bytes >= fewest_trusted_bytes) {
     fastest_gbps =
         std::max(fastest_gbps, static_cast<double>(record.useful_bytes) / *record.min_ns);
   }

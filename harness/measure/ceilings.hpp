@@ -16,7 +16,7 @@ inline constexpr const char* control_operator = "control";
 struct Ceilings {
   std::optional<double> copy_gbps;  ///< the better of copy and memcpy, bytes read plus written
   std::optional<double> fill_gbps;
-  double fastest_gbps = 0.0;  ///< of any single sample of any control of 0.1 ms or more
+  double fastest_gbps = 0.0;  ///< of any single sample of any control that moves 16 MiB or more
 
   /// Takes a control's record in; ignores all others.
   void add(const Record& record);

@@ -6,6 +6,17 @@ namespace fusebench {
 
 using nlohmann::json;
 
+Record record_of(const Job& job, DeviceKind device) {
+  Record record;
+  record.operator_name = job.operator_name;
+  record.variant = job.variant;
+  record.configuration = job.configuration;
+  record.problem = job.problem;
+  record.device = device;
+  record.seed = job.seed;
+  return record;
+}
+
 void to_json(json& out, const Job& job) {
   out = {{"control", job.control},
          {"operator", job.operator_name},

@@ -29,6 +29,9 @@ struct JobResult {
   std::vector<std::string> notes;  ///< what a person should know: throttled samples, no graph time
 };
 
+/// A record that says which job it is of, and nothing yet of how it went.
+[[nodiscard]] Record record_of(const Job& job, DeviceKind device);
+
 void to_json(nlohmann::json& json, const Job& job);
 void from_json(const nlohmann::json& json, Job& job);
 void to_json(nlohmann::json& json, const JobResult& result);

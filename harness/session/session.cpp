@@ -96,15 +96,9 @@ void stamp(Record& record, const Provenance& provenance) {
 
 JobResult unavailable_result(const Item& item) {
   JobResult result;
-  Record& record = result.record;
-  record.operator_name = item.job.operator_name;
-  record.variant = item.job.variant;
-  record.configuration = item.job.configuration;
-  record.problem = item.job.problem;
-  record.device = item.device;
-  record.seed = item.job.seed;
-  record.outcome = Outcome::unavailable;
-  record.reason = item.unavailable;
+  result.record = record_of(item.job, item.device);
+  result.record.outcome = Outcome::unavailable;
+  result.record.reason = item.unavailable;
   return result;
 }
 

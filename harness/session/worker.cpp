@@ -64,13 +64,8 @@ Workbench& JobRunner::bench(const Operator& op, const Problem& problem, std::uin
 
 JobResult JobRunner::run(const Job& job) {
   JobResult result;
+  result.record = record_of(job, kind_);
   Record& record = result.record;
-  record.operator_name = job.operator_name;
-  record.variant = job.variant;
-  record.configuration = job.configuration;
-  record.problem = job.problem;
-  record.device = kind_;
-  record.seed = job.seed;
   const auto give_up = [&](Outcome outcome, const std::string& reason) {
     record.outcome = outcome;
     record.reason = reason;

@@ -95,15 +95,9 @@ JobResult WorkerProcess::run(const Job& job, std::chrono::duration<double> limit
   const auto give_up = [&](Outcome outcome, const std::string& reason) {
     usable_ = false;
     JobResult result;
-    Record& record = result.record;
-    record.operator_name = job.operator_name;
-    record.variant = job.variant;
-    record.configuration = job.configuration;
-    record.problem = job.problem;
-    record.device = kind_;
-    record.seed = job.seed;
-    record.outcome = outcome;
-    record.reason = reason;
+    result.record = record_of(job, kind_);
+    result.record.outcome = outcome;
+    result.record.reason = reason;
     return result;
   };
 
