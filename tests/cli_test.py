@@ -72,7 +72,10 @@ class Usage(Case):
             ("run", "--problem", "9999999999,9999999999,9,9,9"): ("2^60",),
             ("run", "--filter", "cpu_threads", "--configuration", "chunk=7"): ("chunk", "65536"),
             ("run", "--filter", "cpu_threads", "--configuration", "nothing=7"): ("nothing", "chunk"),
-            ("run", "--seed", "-1"): ("seed",),
+            ("run", "--seed", "-1"): ("seed", "'-1'"),
+            ("run", "--seed", "99999999999999999999999"): ("seed", "2^64"),
+            ("run", "--max-time", "0"): ("max-time", "above 0"),
+            ("compile", "--arch", "sm_90a", "--kernels", "/nonexistent"): ("/nonexistent",),
             ("run", "--max-samples", "0"): ("max-samples",),
             ("run", "--max-time", "5", "--timeout", "4"): ("--max-time 5", "--timeout 4"),
             ("run", "--csv", str(self.csv), "--json", str(self.csv)): ("--csv", "--json", str(self.csv)),
@@ -182,6 +185,11 @@ class Run(Case):
         result = call(PROGRAM, "verify", "--quiet", "--filter", "cpu_stepwise", *VERIFY_SMALL)
         self.assertEqual((result.returncode, result.stdout, result.stderr), (0, "", ""))
 
+    def test_quiet_still_says_what_went_wrong(self) -> None:
+        result = call(MUTANTS, "verify", "--quiet", "--filter", "cpu_mutant_zeros", *VERIFY_SMALL)
+        self.assertEqual((result.returncode, result.stdout), (1, ""))
+        self.assertRegex(result.stderr, r"^fusebench: cpu_mutant_zeros wrong: at n=.*elements wrong")
+
     def test_nothing_that_can_run_is_code_2(self) -> None:
         entries = json.loads(call(PROGRAM, "list", "--json", "--device", "cuda").stdout)
         if any(entry["available"] for entry in entries):
@@ -247,7 +255,7 @@ class Mutants(Case):
 
     def test_gbench_shows_no_time_for_a_wrong_result(self) -> None:
         result = call(MUTANTS, "gbench", "--filter", "cpu_(mutant_zeros|stepwise)", "--problem", "1,4,3,5,7",
-                      "--benchmark_format=json", "--benchmark_min_time=0.01")
+                      "--benchmark_format=json", "--benchmark_min_time=0.0001")
         if "no Google Benchmark" in result.stderr:
             self.skipTest(result.stderr.strip())
         self.assertEqual(result.returncode, 1)

@@ -1,5 +1,6 @@
 // fusebench compile: every kernel and configuration to machine code, without a device.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <array>
 #include <memory>
@@ -81,9 +82,18 @@ int compile(CompileOptions options) {
   Rows rows = {{"arch", "operator", "variant", "configuration", "kernel", "registers",
                 "static shared bytes", "spill bytes", "result"}};
   Tally tally;
+  const bool terminal = isatty(STDERR_FILENO) != 0;
   for (const std::string& name : options.architectures) {
     const Architecture target = parse_architecture(name);
     for (const Item& item : items) {
+      if (interrupt_requested()) {
+        throw Error("interrupted after {} kernels; those compiled are in the cache",
+                    tally.compiled);
+      }
+      if (terminal) {
+        fmt::print(stderr, "\r\033[K[{}/{}] {} {} ...", &item - items.data() + 1, items.size(),
+                   name, item.job.variant);
+      }
       compile_item(item, target, options.kernel_folder, rows, tally);
     }
     if (!options.filter.empty()) continue;
@@ -92,6 +102,7 @@ int compile(CompileOptions options) {
                    {target.to_string(), "harness", "-", "default"}, rows, tally);
     }
   }
+  if (terminal) fmt::print(stderr, "\r\033[K");
   if (options.json) {
     nlohmann::json document = nlohmann::json::array();
     for (std::size_t i = 1; i < rows.size(); ++i) {
@@ -123,6 +134,7 @@ Command add_compile_command(CLI::App& program) {
       ->capture_default_str();
   app->add_option("--kernels", options->kernel_folder,
                   "read kernel sources from this checkout instead of those built in")
+      ->check(CLI::ExistingDirectory)
       ->type_name("DIR");
   app->add_option("--arch", options->architectures, "sm_80, sm_90a, sm_100a, ...; may be repeated")
       ->required()

@@ -1,6 +1,7 @@
 // fusebench gbench: every available variant through Google Benchmark, timed by our stopwatch.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <memory>
 
@@ -79,6 +80,10 @@ int run_gbench(const RunOptions& options, std::vector<std::string> rest) {
   SessionOptions session = options.session();
   session.measure = false;
   const std::vector<Item> items = plan_session(options.selection(), session);
+  const auto can_run = [](const Item& item) { return item.unavailable.empty(); };
+  if (std::none_of(items.begin(), items.end(), can_run)) {
+    throw Error("nothing that was chosen can run here: {}", items.front().unavailable);
+  }
   Benches benches;
   benches.options = session.device;
 
@@ -93,7 +98,7 @@ int run_gbench(const RunOptions& options, std::vector<std::string> rest) {
     throw Error("gbench: unknown argument '{}'; see 'fusebench gbench --help'", argv[1]);
 
   for (const Item& item : items) {
-    if (!item.unavailable.empty()) continue;
+    if (!can_run(item)) continue;
     std::string name = item.job.operator_name + "/" + item.job.variant + "/" + item.job.problem;
     if (item.show_configuration) name += "/" + item.job.configuration;
     benchmark::RegisterBenchmark(
@@ -127,11 +132,14 @@ Command add_gbench_command(CLI::App& program) {
   app->add_option("--configuration", options->configuration, "default, all, or key=value,...")
       ->capture_default_str();
   app->add_option("--seed", options->given_seed, "of the inputs (default: a fresh one)")
-      ->check(CLI::NonNegativeNumber);
+      ->check(whole_64_bits());
   app->add_flag("--pin", options->pin, "tie CPU threads to cores");
   app->allow_extras();
-  app->footer("Example: fusebench gbench --device cpu --benchmark_filter=threads "
-              "--benchmark_out=out.json");
+  app->footer(
+      "Time counts the calls alone, not the clearing of caches between them: give a small problem "
+      "a\n"
+      "small --benchmark_min_time.\n\n"
+      "Example: fusebench gbench --device cpu --benchmark_filter=threads --benchmark_out=out.json");
   return {app, [options, app] { return run_gbench(*options, app->remaining()); }};
 }
 

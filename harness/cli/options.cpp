@@ -1,9 +1,32 @@
 #include "harness/cli/options.hpp"
 
+#include <charconv>
+#include <system_error>
+
 #include "harness/core/error.hpp"
 #include "harness/session/provenance.hpp"
 
 namespace fusebench {
+
+CLI::Validator more_than_zero() {
+  return {[](std::string& text) {
+            double value = 0;
+            const bool good = CLI::detail::lexical_cast(text, value) && value > 0;
+            return good ? std::string() : "'" + text + "' must be a number above 0";
+          },
+          ""};
+}
+
+CLI::Validator whole_64_bits() {
+  return {[](std::string& text) {
+            std::uint64_t value = 0;
+            const char* const end = text.data() + text.size();
+            const auto [stop, error] = std::from_chars(text.data(), end, value);
+            const bool good = error == std::errc() && stop == end;
+            return good ? std::string() : "'" + text + "' is no whole number from 0 to 2^64 - 1";
+          },
+          ""};
+}
 
 void SelectionOptions::add_to(CLI::App& app) {
   app.add_option("--operator", operator_name, "only this operator (default: all)");
@@ -14,6 +37,7 @@ void SelectionOptions::add_to(CLI::App& app) {
       ->capture_default_str();
   app.add_option("--kernels", kernel_folder,
                  "read kernel sources from this checkout instead of those built in")
+      ->check(CLI::ExistingDirectory)
       ->type_name("DIR");
 }
 
@@ -36,7 +60,7 @@ void RunOptions::add_to(CLI::App& app, bool measures) {
                  "default, all, or key=value,... where a value may be a|b or *")
       ->capture_default_str();
   app.add_option("--seed", given_seed, "of the inputs (default: a fresh one, printed)")
-      ->check(CLI::NonNegativeNumber);
+      ->check(whole_64_bits());
   app.add_option("--timeout", timeout_seconds, "seconds for one configuration, all phases")
       ->check(CLI::Range(0.1, 1e6))
       ->capture_default_str();
@@ -51,11 +75,11 @@ void RunOptions::add_to(CLI::App& app, bool measures) {
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
   app.add_option("--max-time", limits.max_seconds, "most seconds of sampling one configuration")
-      ->check(CLI::PositiveNumber)
+      ->check(more_than_zero())
       ->capture_default_str();
   app.add_option("--target-width", limits.target_width,
                  "stop when the median's 95% interval, over the median, is this narrow")
-      ->check(CLI::PositiveNumber)
+      ->check(more_than_zero())
       ->capture_default_str();
 }
 

@@ -14,6 +14,10 @@ namespace fusebench {
 /// Exit codes of every subcommand.
 enum ExitCode : int { as_hoped = 0, negative_verdict = 1, no_verdict = 2 };
 
+/// Refuses what is no number above 0; what is no whole number that fits 64 bits.
+[[nodiscard]] CLI::Validator more_than_zero();
+[[nodiscard]] CLI::Validator whole_64_bits();
+
 /// --operator, --filter, --device, --kernels
 struct SelectionOptions {
   void add_to(CLI::App& app);

@@ -139,6 +139,12 @@ int run(const RunOptions& options, bool measures) {
     const std::string kept = options.csv.empty() ? "" : "; the rows are in " + options.csv;
     throw Error("interrupted after {} of {}{}", recorder.records().size(), items.size(), kept);
   }
+  for (const Record& record : recorder.records()) {
+    if (!options.quiet || record.outcome == Outcome::passed) continue;
+    if (record.outcome == Outcome::unavailable) continue;
+    fmt::print(stderr, "fusebench: {} {}: {}\n", record.variant, to_string(record.outcome),
+               record.reason);
+  }
   return exit_code_of(recorder.records());
 }
 
@@ -147,7 +153,13 @@ Command add_command(CLI::App& program, const char* name, const char* help, const
   auto options = std::make_shared<RunOptions>();
   CLI::App* app = program.add_subcommand(name, help);
   options->add_to(*app, measures);
-  app->footer(example);
+  std::string footer;
+  for (const Operator* op : registry().operators()) {
+    footer += fmt::format("Problems of {}: {}\n  quick is {}\n  official is {}\n\n", op->name(),
+                          op->problem_help(), op->parse_problem("quick").to_string(),
+                          op->parse_problem("official").to_string());
+  }
+  app->footer(footer + example);
   return {app, [options, measures] { return run(*options, measures); }};
 }
 

@@ -41,10 +41,11 @@ void apply_ceilings(Record& record, const Ceilings& ceilings, const DeviceTraits
   const double floor = physical_floor_ns(read_bytes, written_bytes, traits.cache_bytes, bandwidth);
   if (*record.median_ns < floor) {
     record.outcome = Outcome::failed;
-    record.reason = fmt::format(
-        "a median of {:.0f} ns is under the physical floor of {:.0f} ns ({} bytes at {:.0f} GB/s): "
-        "something is cached or not done",
-        *record.median_ns, floor, read_bytes + written_bytes, bandwidth);
+    record.reason = fmt::format("a median of {:.0f} ns is under the physical floor of {:.0f} ns "
+                                "({:.0f} bytes that must cross "
+                                "the memory bus at {:.1f} GB/s): "
+                                "something is cached or not done",
+                                *record.median_ns, floor, floor * bandwidth, bandwidth);
     clear_times(record);
     return;
   }

@@ -35,6 +35,13 @@ std::vector<std::string> nvrtc_names() {
   return names;
 }
 
+std::string what_is_looked_for() {
+  if (const char* chosen = std::getenv("FUSEBENCH_NVRTC"); chosen != nullptr) {
+    return fmt::format("NVRTC as FUSEBENCH_NVRTC={}", chosen);
+  }
+  return "NVRTC (libnvrtc, of the CUDA Toolkit or pip's nvidia-cuda-nvrtc)";
+}
+
 class Nvrtc {
  public:
   static const Nvrtc& get() {
@@ -71,9 +78,7 @@ class Nvrtc {
     (void)dlopen((folder / name).c_str(), RTLD_NOW | RTLD_LOCAL);
   }
 
-  Nvrtc()
-      : library_("NVRTC (libnvrtc, of the CUDA Toolkit or pip's nvidia-cuda-nvrtc)",
-                 nvrtc_names()) {}
+  Nvrtc() : library_(what_is_looked_for(), nvrtc_names()) {}
   DynamicLibrary library_;
 
  public:

@@ -12,7 +12,7 @@ DynamicLibrary::DynamicLibrary(const std::string& what, std::span<const std::str
     handle_ = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (handle_ != nullptr) return;
   }
-  throw Unavailable("{} not found on this machine", what);
+  throw Unavailable("{} was not found on this machine", what);
 }
 
 void* DynamicLibrary::address_of(const char* name) const {
