@@ -136,9 +136,8 @@ Command add_gbench_command(CLI::App& program) {
   app->add_flag("--pin", options->pin, "tie CPU threads to cores");
   app->allow_extras();
   app->footer(
-      "Time counts the calls alone, not the clearing of caches between them: give a small problem "
-      "a\n"
-      "small --benchmark_min_time.\n\n"
+      "Time counts the calls alone, not the clearing of caches between them:\n"
+      "give a small problem a small --benchmark_min_time.\n\n"
       "Example: fusebench gbench --device cpu --benchmark_filter=threads --benchmark_out=out.json");
   return {app, [options, app] { return run_gbench(*options, app->remaining()); }};
 }

@@ -34,9 +34,6 @@ Problem parse_sizes(std::string_view text, std::span<const std::string_view> nam
     const auto matches = [&](const auto& pair) { return pair.first == name; };
     const auto found = std::find_if(pairs.begin(), pairs.end(), matches);
     if (found == pairs.end()) throw Error("--problem '{}': size '{}' is missing", text, name);
-    if (std::count_if(pairs.begin(), pairs.end(), matches) > 1) {
-      throw Error("--problem '{}': size '{}' is given twice", text, name);
-    }
     const std::int64_t value = parse_integer(fmt::format("--problem: {}", name), found->second);
     if (value < 1) throw Error("--problem: {} must be at least 1, not {}", name, value);
     sizes.emplace_back(name, value);

@@ -7,10 +7,9 @@
 namespace fusebench {
 
 struct Provenance {
-  std::string run_id;  ///< unique to this run: UTC time and random digits
-  std::string
-      git_commit;      ///< of the sources that this program was built from; "unknown" outside git
-  bool dirty = false;  ///< they had uncommitted changes
+  std::string run_id;      ///< unique to this run: UTC time and random digits
+  std::string git_commit;  ///< of the sources this was built from; "unknown" outside git
+  bool dirty = false;      ///< they had uncommitted changes
 };
 
 [[nodiscard]] Provenance current_provenance();

@@ -49,7 +49,9 @@ Workbench::Workbench(const Operator& op, const Problem& problem, std::uint64_t s
   // The host holds the judge's inputs, and the output for comparing, whatever the device.
   const std::string what = "problem " + problem.to_string();
   require_memory(what, total_bytes(specs_), device.traits());
-  require_memory(what, total_bytes(specs_), probe_device(DeviceKind::cpu).traits.value());
+  // Looked up once: a workbench is made for every odd size of every configuration.
+  static const DeviceTraits host = probe_device(DeviceKind::cpu).traits.value();
+  require_memory(what, total_bytes(specs_), host);
   std::vector<void*> addresses;
   std::vector<std::span<const float>> inputs;
   for (const TensorSpec& spec : specs_) {

@@ -45,11 +45,7 @@ std::string what_is_looked_for() {
 class Nvrtc {
  public:
   static const Nvrtc& get() {
-    static const Nvrtc& instance = []() -> const Nvrtc& {
-      static const Nvrtc made;
-      made.load_builtins_beside();
-      return made;
-    }();
+    static const Nvrtc instance;
     return instance;
   }
 
@@ -57,11 +53,12 @@ class Nvrtc {
     if (result != NVRTC_SUCCESS) throw Error("{}: {}", call, GetErrorString(result));
   }
 
+  /// "13.0"
   std::string version() const {
     int major = 0;
     int minor = 0;
     check(Version(&major, &minor), "nvrtcVersion");
-    return fmt::format("NVRTC {}.{}", major, minor);
+    return fmt::format("{}.{}", major, minor);
   }
 
  private:
@@ -70,15 +67,11 @@ class Nvrtc {
   void load_builtins_beside() const {
     Dl_info where{};
     if (dladdr(reinterpret_cast<void*>(Version), &where) == 0 || where.dli_fname == nullptr) return;
-    int major = 0;
-    int minor = 0;
-    check(Version(&major, &minor), "nvrtcVersion");
     const std::filesystem::path folder = std::filesystem::path(where.dli_fname).parent_path();
-    const std::string name = fmt::format("libnvrtc-builtins.so.{}.{}", major, minor);
-    (void)dlopen((folder / name).c_str(), RTLD_NOW | RTLD_LOCAL);
+    (void)dlopen((folder / ("libnvrtc-builtins.so." + version())).c_str(), RTLD_NOW | RTLD_LOCAL);
   }
 
-  Nvrtc() : library_(what_is_looked_for(), nvrtc_names()) {}
+  Nvrtc() : library_(what_is_looked_for(), nvrtc_names()) { load_builtins_beside(); }
   DynamicLibrary library_;
 
  public:
@@ -169,7 +162,7 @@ KernelCache::Entry compile(const std::string& main, const Sources& sources,
 
 }  // namespace
 
-std::string compiler_version() { return Nvrtc::get().version(); }
+std::string compiler_version() { return "NVRTC " + Nvrtc::get().version(); }
 
 CompiledKernel compile_kernel(const KernelSpec& spec, const Architecture& target,
                               const std::string& folder) {
@@ -184,12 +177,11 @@ CompiledKernel compile_kernel(const KernelSpec& spec, const Architecture& target
 
   const KernelCache cache(kernel_cache_folder());
   auto entry = cache.find(key);
-  const bool cached = entry.has_value();
   if (!entry) {
     entry = compile(spec.source, sources, options);
     cache.keep(key, *entry);
   }
-  return {entry->cubin, parse_ptxas_report(entry->log), cached};
+  return {entry->cubin, parse_ptxas_report(entry->log)};
 }
 
 }  // namespace fusebench

@@ -21,7 +21,6 @@ struct KernelResources {
 struct CompiledKernel {
   std::string cubin;
   std::vector<KernelResources> resources;
-  bool from_cache = false;
 };
 
 /// "NVRTC 13.0". Throws Unavailable when NVRTC is not on this machine or this build has no CUDA.
