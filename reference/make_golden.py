@@ -70,7 +70,7 @@ CHAIN_ELEMENTS = 4096
 
 
 def uniform(seed: int, stream: int, shape: tuple[int, ...], bound: float) -> F32:
-    """Values in [-bound, bound), of the generator in harness/core/generator.hpp."""
+    """Values in [-bound, bound), of the generator in harness/core/generator.hd.hpp."""
     with np.errstate(over="ignore"):
         z = np.arange(np.prod(shape, dtype=np.int64), dtype=np.uint64)
         z += np.uint64((10 * seed + stream) * 0xD1B54A32D192ED03 + 0x9E3779B97F4A7C15 & 2**64 - 1)

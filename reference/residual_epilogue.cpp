@@ -3,33 +3,15 @@
 
 #include <array>
 #include <cmath>
+#include <limits>
 #include <memory>
 #include <string>
 
 #include "harness/core/error.hpp"
 #include "harness/core/registry.hpp"
 
-#ifdef __FAST_MATH__
-#error "the reference must not be compiled with -ffast-math"
-#endif
-
 namespace fusebench::residual_epilogue {
 namespace {
-
-// Keeps the compiler from fusing two steps into an FMA or reordering them: it must believe that the
-// value may change here. -ffp-contract=off says the same, but a user's flags can override it.
-inline float rounded(float value) noexcept {
-#if defined(__x86_64__)
-  asm("" : "+x"(value));
-  return value;
-#elif defined(__aarch64__)
-  asm("" : "+w"(value));
-  return value;
-#else
-  volatile float kept = value;
-  return kept;
-#endif
-}
 
 constexpr std::array<std::string_view, 5> size_names = {"n", "c", "d", "h", "w"};
 
@@ -43,8 +25,7 @@ class EpilogueOracle final : public Oracle {
       const std::int64_t element = first + static_cast<std::int64_t>(i);
       const float c = c_[static_cast<std::size_t>(element)];
       const float b = b_[static_cast<std::size_t>(element / sizes_.spatial % sizes_.channels)];
-      out[i] = {exact_order(c, b), oracle_value(c, b), magnitude(c, b),
-                std::isnan(c) || std::isnan(b)};
+      out[i] = expectation(c, b);
     }
   }
 
@@ -74,14 +55,25 @@ class ResidualEpilogue final : public Operator {
     return problem;
   }
 
-  std::vector<Problem> odd_problems() const override {
-    std::vector<Problem> problems;
-    for (const char* shape : {"1,1,1,1,1", "1,3,1,1,7", "2,5,3,7,11", "3,64,1,1,33", "1,2,4,8,32",
-                              "2,3,17,31,29", "1,1,1,1,4099"}) {
-      problems.push_back(parse_problem(shape));
+  // Each extent at 1, at a prime, and on either side of a vector, a warp, a block and a grid's y and z.
+  std::vector<Problem> awkward_problems(Battery battery) const override {
+    switch (battery) {
+      case Battery::quick:
+        return parsed({"1,1,1,1,1", "1,3,1,1,7", "2,5,3,7,11", "3,64,1,1,33", "1,2,4,8,32",
+                       "2,3,17,31,29", "1,1,1,1,4099", "129,2,1,1,3", "1,65537,1,1,3"});
+      case Battery::full: return full_problems();
+      case Battery::exhaustive:
+        return parsed({"129,64,32,64,64", "257,64,32,64,64", "16,64,32,64,64", "65537,1,1,1,33",
+                       "1,65537,1,1,33", "1,1,65537,1,33", "1,1,1,65537,33", "1,1,1,1,16777217"});
     }
-    return problems;
+    return {};
   }
+
+  std::vector<Problem> small_problems() const override {
+    return parsed({"2,5,3,7,11", "2,8,4,8,16", "1,1,1,1,1", "3,64,1,1,33"});
+  }
+
+  std::vector<InputSet> input_sets() const override;
 
   std::vector<TensorSpec> tensors(const Problem& problem) const override {
     Shape shape;
@@ -104,6 +96,8 @@ class ResidualEpilogue final : public Operator {
     return std::make_unique<EpilogueOracle>(sizes_of(problem), inputs[tensor_c], inputs[tensor_b]);
   }
 
+  std::string device_oracle() const override { return "reference/residual_epilogue_oracle.hd.hpp"; }
+
   // 8 u G + 2^-146: twice the first-order worst case, which leaves room for the algebraic forms
   // (3.4 u G at most seen over six distributions), and two units of the last subnormal place for
   // results that underflow.
@@ -113,6 +107,31 @@ class ResidualEpilogue final : public Operator {
   }
 
  private:
+  [[nodiscard]] std::vector<Problem> parsed(std::initializer_list<const char*> shapes) const {
+    std::vector<Problem> problems;
+    for (const char* shape : shapes) problems.push_back(parse_problem(shape));
+    return problems;
+  }
+
+  [[nodiscard]] std::vector<Problem> full_problems() const {
+    std::vector<Problem> problems;
+    const std::array<std::int64_t, 5> usual = {2, 6, 3, 5, 8};
+    for (std::size_t extent = 0; extent < usual.size(); ++extent) {
+      for (const std::int64_t size : {1, 3, 5, 7, 31, 33, 127, 128, 129}) {
+        std::array<std::int64_t, 5> sizes = usual;
+        sizes[extent] = size;
+        std::vector<std::pair<std::string, std::int64_t>> pairs;
+        for (std::size_t i = 0; i < sizes.size(); ++i) pairs.emplace_back(size_names[i], sizes[i]);
+        problems.emplace_back(std::move(pairs));
+      }
+    }
+    for (Problem& more : parsed({"1,2,1,1,65535", "1,2,1,1,65537", "65537,1,1,1,3", "257,64,1,1,4",
+                                 "1,1,1,1,1048577"})) {
+      problems.push_back(std::move(more));
+    }
+    return problems;
+  }
+
   static std::string from_shorthand(std::string_view text) {
     std::string full;
     std::size_t used = 0;
@@ -131,6 +150,52 @@ class ResidualEpilogue final : public Operator {
   }
 };
 
+constexpr float infinity = std::numeric_limits<float>::infinity();
+constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+
+InputRecipe c_from(Draw draw, float scale = 1.0F, float offset = 0.0F) {
+  return {.stream = 1, .scale = scale, .offset = offset, .draw = draw};
+}
+InputRecipe b_from(Draw draw, float scale = 1.0F, float offset = 0.0F) {
+  return {.stream = 4, .scale = scale, .offset = offset, .draw = draw};
+}
+InputRecipe sprinkled(InputRecipe recipe, float value) {
+  recipe.sprinkled = true;
+  recipe.sprinkle = value;
+  return recipe;
+}
+
+std::vector<InputSet> ResidualEpilogue::input_sets() const {
+  const InputRecipe c = c_from(Draw::uniform);
+  const InputRecipe b = b_from(Draw::uniform, 4.0F, -2.0F);
+  std::vector<InputSet> sets;
+  for (const float scale : {1e-3F, 1.0F, 10.0F, 100.0F}) {
+    sets.push_back({fmt::format("normal at scale {:g}", scale),
+                    {c_from(Draw::normal, scale), b_from(Draw::normal, scale)}});
+  }
+  const auto add = [&](const char* name, const InputRecipe& of_c, const InputRecipe& of_b) {
+    sets.push_back({name, {of_c, of_b}});
+  };
+  sets.push_back(
+      {"integers", {c_from(Draw::integer), b_from(Draw::integer)}, /*exact_values=*/true});
+  add("1 + k 2^-12", c_from(Draw::near_one), b_from(Draw::near_one));
+  // 2c + b + 1 is about 2^-17 of its terms.
+  add("cancellation", c_from(Draw::normal, 0x1p-18F, 0.375F), b_from(Draw::constant, -1.75F));
+  add("special values", c_from(Draw::special), b_from(Draw::special));
+  add("subnormals", c_from(Draw::subnormal), b);
+  add("subnormal bias", c, b_from(Draw::subnormal));
+  add("zeros", c_from(Draw::constant, 0.0F), b);
+  add("negative zeros", c_from(Draw::constant, -0.0F, -0.0F), b_from(Draw::constant, 0.0F));
+  add("constants", c_from(Draw::constant, 0.7F), b_from(Draw::constant, -0.3F));
+  add("NaN among c", sprinkled(c, nan), b);
+  add("+Inf among c", sprinkled(c, infinity), b);
+  add("-Inf among c", sprinkled(c, -infinity), b);
+  add("NaN among b", c, sprinkled(b, nan));
+  add("Inf among b", c, sprinkled(b, infinity));
+  add("overflow", c_from(Draw::normal, 1e19F), b_from(Draw::normal, 1e19F));
+  return sets;
+}
+
 const bool registered = registry().add(std::make_unique<ResidualEpilogue>());
 
 }  // namespace
@@ -138,19 +203,6 @@ const bool registered = registry().add(std::make_unique<ResidualEpilogue>());
 Sizes sizes_of(const Problem& problem) {
   return {problem.size("n") * problem.size("c"), problem.size("c"),
           problem.size("d") * problem.size("h") * problem.size("w")};
-}
-
-float exact_order(float c, float b) noexcept {
-  const float biased = rounded(c + b);
-  const float doubled = rounded(biased + c);
-  const float scaled = rounded(doubled * c);
-  return rounded(scaled + c);
-}
-
-double oracle_value(double c, double b) noexcept { return ((c + b) + c) * c + c; }
-
-double magnitude(double c, double b) noexcept {
-  return std::abs(c) * (2.0 * std::abs(c) + std::abs(b) + 1.0);
 }
 
 }  // namespace fusebench::residual_epilogue

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "harness/core/operator.hpp"
+#include "reference/residual_epilogue_oracle.hd.hpp"
 
 namespace fusebench::residual_epilogue {
 
@@ -23,17 +24,5 @@ struct Sizes {
 };
 
 [[nodiscard]] Sizes sizes_of(const Problem& problem);
-
-/// float32, exact reference order: four operations, each rounded, never contracted whatever flags
-/// this file is compiled with.
-[[nodiscard]] float exact_order(float c, float b) noexcept;
-
-/// The float64 oracle.
-[[nodiscard]] double oracle_value(double c, double b) noexcept;
-
-/// G = |c| (2|c| + |b| + 1), what the forward error bound scales with: to first order the exact
-/// order's worst error is 4 u G with u = 2^-24, since each of its four roundings is of a term that
-/// is at most G.
-[[nodiscard]] double magnitude(double c, double b) noexcept;
 
 }  // namespace fusebench::residual_epilogue

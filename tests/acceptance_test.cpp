@@ -17,6 +17,11 @@ constexpr Precision with_bounds[] = {Precision::float32, Precision::bf16x3, Prec
                                      Precision::fp16, Precision::bf16};
 constexpr ErrorBound wide = {1e30, 1e30};
 
+bool accepted(Precision precision, const ErrorBound& bound, const Expectation& expected,
+              float got) {
+  return fusebench::accepted(rule_of(precision, bound), expected, got);
+}
+
 // A finite element whose oracle agrees with the exact order.
 Expectation finite(float value, double magnitude = 1.0) { return {value, value, magnitude, false}; }
 

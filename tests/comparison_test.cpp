@@ -13,8 +13,9 @@
 #include <random>
 #include <utility>
 
-#include "harness/core/generator.hpp"
+#include "harness/core/generator.hd.hpp"
 #include "harness/core/registry.hpp"
+#include "harness/verify/acceptance.hpp"
 #include "tests/seed.hpp"
 
 namespace fusebench {
@@ -53,7 +54,7 @@ class Output final : public Oracle {
   }
   [[nodiscard]] Comparison compared(Precision precision = Precision::float32,
                                     const ErrorBound& bound = tight) const {
-    return compare(got_, *this, precision, bound, poison_seed);
+    return compare(got_, *this, rule_of(precision, bound), poison_seed);
   }
 
  private:
@@ -235,7 +236,7 @@ TEST(Compare, FlagsCheapOutputsOfTheResidualEpilogueOnEveryCaseUnderEveryContrac
                             const auto& right) { return right[(i + 1) % right.size()]; }},
   };
   const Operator& op = registry().find_operator("residual_epilogue");
-  std::vector<Problem> problems = op.odd_problems();
+  std::vector<Problem> problems = op.awkward_problems(Battery::quick);
   problems.push_back(op.parse_problem("2,64,4,8,16"));
   for (const Problem& problem : problems) {
     const std::vector<TensorSpec> specs = op.tensors(problem);
@@ -243,7 +244,7 @@ TEST(Compare, FlagsCheapOutputsOfTheResidualEpilogueOnEveryCaseUnderEveryContrac
     for (std::size_t t = 0; t < 2; ++t) {
       auto& values = inputs.emplace_back(static_cast<std::size_t>(element_count(specs[t].shape)));
       for (std::size_t i = 0; i < values.size(); ++i) {
-        values[i] = input_value(specs[t].recipe, stream_of(3, specs[t].recipe), i);
+        values[i] = input_value(specs[t].recipe, stream_of(3, specs[t].recipe), i, values.size());
       }
     }
     const std::vector<std::span<const float>> views = {inputs[0], inputs[1]};
@@ -258,7 +259,7 @@ TEST(Compare, FlagsCheapOutputsOfTheResidualEpilogueOnEveryCaseUnderEveryContrac
     for (const auto& [precision, bound] : {std::pair{Precision::exact_order, ErrorBound{}},
                                            {Precision::float32, op.bound(Precision::float32)}}) {
       const auto wrong_of = [&, p = precision, e = bound](const std::vector<float>& got) {
-        return compare(got, *oracle, p, e, poison_seed).wrong;
+        return compare(got, *oracle, rule_of(p, e), poison_seed).wrong;
       };
       ASSERT_EQ(wrong_of(right), 0) << problem.to_string();
       for (const Cheat& cheat : cheats) {

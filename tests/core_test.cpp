@@ -124,7 +124,9 @@ class NamedOperator final : public Operator {
   std::string_view summary() const override { return ""; }
   std::string_view problem_help() const override { return ""; }
   Problem parse_problem(std::string_view) const override { return {}; }
-  std::vector<Problem> odd_problems() const override { return {}; }
+  std::vector<Problem> awkward_problems(Battery) const override { return {}; }
+  std::vector<Problem> small_problems() const override { return {}; }
+  std::vector<InputSet> input_sets() const override { return {}; }
   std::vector<TensorSpec> tensors(const Problem&) const override { return {}; }
   std::int64_t useful_bytes(const Problem&) const override { return 0; }
   std::unique_ptr<Oracle> oracle(const Problem&,

@@ -15,7 +15,7 @@
 #include <thread>
 
 #include "harness/core/error.hpp"
-#include "harness/core/generator.hpp"
+#include "harness/core/generator.hd.hpp"
 #include "harness/device/cpu/stream_memory.hpp"
 #include "harness/device/cpu/thread_pool.hpp"
 #include "tests/seed.hpp"
@@ -119,7 +119,7 @@ TEST_F(Cpu, GeneratesTheGeneratorsValuesAtEveryOffsetAndNothingPastThem) {
     EXPECT_EQ(values.back(), 77.0F);
     values.pop_back();
     for (std::size_t i = 0; i < values.size(); ++i) {
-      ASSERT_EQ(values[i], input_value(recipe, 424, i)) << i;
+      ASSERT_EQ(values[i], input_value(recipe, 424, i, values.size())) << i;
     }
   }
 }

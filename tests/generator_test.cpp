@@ -1,6 +1,6 @@
 // The generator of inputs and poison against values that Python computed from the formula. Catches a wrong
 // constant, shift or rounding, an index cut to 32 bits, and poison that a kernel could have written.
-#include "harness/core/generator.hpp"
+#include "harness/core/generator.hd.hpp"
 
 #include <gtest/gtest.h>
 
@@ -83,10 +83,68 @@ TEST(StreamOf, IsTenTimesTheSeedPlusTheInputsNumberModulo2To64) {
 TEST(InputValue, ScalesThenShiftsThenMultiplies) {
   const Known& k = known[4];
   const InputRecipe bias = {.stream = 4, .scale = 4.0F, .offset = -2.0F};
-  EXPECT_EQ(input_value(bias, k.stream, k.index), 4 * k.uniform - 2);
+  constexpr std::uint64_t any = 1U << 20U;  // elements; only a sprinkled recipe looks at it
+  EXPECT_EQ(input_value(bias, k.stream, k.index, any), 4 * k.uniform - 2);
   const InputRecipe scaled = {.stream = 4, .scale = 2.0F, .offset = -1.0F, .factor = 0.1F};
-  EXPECT_EQ(input_value(scaled, k.stream, k.index), (2 * k.uniform - 1) * 0.1F);
-  EXPECT_EQ(input_value({.stream = 4}, k.stream, k.index), k.uniform);
+  EXPECT_EQ(input_value(scaled, k.stream, k.index, any), (2 * k.uniform - 1) * 0.1F);
+  EXPECT_EQ(input_value({.stream = 4}, k.stream, k.index, any), k.uniform);
+}
+
+TEST(Draw, NormalHasTheMomentsOfTwelveUniformsAndIsExactInFloat32) {
+  const std::uint64_t stream = test::seed();
+  constexpr int count = 1 << 18;
+  double sum = 0;
+  double square = 0;
+  double fourth = 0;
+  for (int i = 0; i < count; ++i) {
+    const double z = drawn(Draw::normal, stream, static_cast<std::uint64_t>(i));
+    ASSERT_EQ(z * 0x1p17, std::round(z * 0x1p17));  // a multiple of 2^-17
+    ASSERT_LE(std::abs(z), 6.0);
+    sum += z;
+    square += z * z;
+    fourth += z * z * z * z;
+  }
+  // Mean 0, variance 1, fourth moment 3 - 1.2 / 12 = 2.9; five standard errors each.
+  EXPECT_NEAR(sum / count, 0.0, 5.0 / 512);
+  EXPECT_NEAR(square / count, 1.0, 5 * std::sqrt(1.9) / 512);
+  EXPECT_NEAR(fourth / count, 2.9, 5 * 9.5 / 512);
+}
+
+TEST(Draw, GivesWhatItsNameSaysAndAllOfIt) {
+  const std::uint64_t stream = test::seed();
+  std::set<float> integers;
+  std::set<std::uint32_t> specials;
+  std::set<float> near_ones;
+  bool both_signs[2] = {};
+  for (std::uint64_t i = 0; i < 1U << 17U; ++i) {
+    integers.insert(drawn(Draw::integer, stream, i));
+    specials.insert(std::bit_cast<std::uint32_t>(drawn(Draw::special, stream, i)));
+    near_ones.insert(drawn(Draw::near_one, stream, i));
+    const float tiny = drawn(Draw::subnormal, stream, i);
+    ASSERT_LT(std::abs(tiny), std::numeric_limits<float>::min());
+    both_signs[std::signbit(tiny)] = true;
+    ASSERT_EQ(drawn(Draw::constant, stream, i), 1.0F);
+  }
+  EXPECT_EQ(integers, (std::set<float>{-2, -1, 0, 1, 2}));
+  EXPECT_EQ(specials.size(), special_values);
+  EXPECT_TRUE(both_signs[0] && both_signs[1]);
+  EXPECT_EQ(near_ones.size(), 4096U);
+  EXPECT_EQ(*near_ones.begin(), 1.0F);
+  EXPECT_EQ(*near_ones.rbegin(), 1.0F + 4095.0F / 4096.0F);
+}
+
+TEST(InputValue, SprinklesTheFirstTheLastAndAboutOneOfAThousand) {
+  const std::uint64_t stream = test::seed();
+  constexpr std::uint64_t count = 1U << 18U;
+  const InputRecipe recipe = {
+      .stream = 1, .sprinkled = true, .sprinkle = std::numeric_limits<float>::quiet_NaN()};
+  int sprinkled = 0;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    sprinkled += std::isnan(input_value(recipe, stream, i, count));
+  }
+  EXPECT_TRUE(std::isnan(input_value(recipe, stream, 0, count)));
+  EXPECT_TRUE(std::isnan(input_value(recipe, stream, count - 1, count)));
+  EXPECT_NEAR(sprinkled, count / 1021.0, 8 * std::sqrt(count / 1021.0));
 }
 
 TEST(Poison, IsAlwaysAQuietNanWithAPayload) {

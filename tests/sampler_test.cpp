@@ -16,21 +16,24 @@ namespace {
 
 using testing::HasSubstr;
 
-class FakeStopwatch final : public Stopwatch {
+class FakeStopwatch {
  public:
   /// `time_of` gives the time of the i-th cold call, warm-ups included.
   explicit FakeStopwatch(std::function<double(int)> time_of) : time_of_(std::move(time_of)) {}
 
-  Lap cold(const std::function<void()>& call) override {
-    call();
-    return {time_of_(laps++), clock_of(laps)};
+  TimedCalls calls() {
+    return {[this] { return cold(); }, [this](int count) { return back_to_back(count); },
+            [this](int) { return graph(); }};
   }
-  double back_to_back(const std::function<void()>& call, int count) override {
-    call();
+  Lap cold() {
+    const int lap = laps++;
+    return {time_of_(lap), clock_of(laps)};
+  }
+  double back_to_back(int count) {
     back_to_back_count = count;
     return 77.0;
   }
-  std::optional<double> graph(const std::function<void()>&, int) override {
+  std::optional<double> graph() {
     ++graphs;
     if (!graph_error.empty()) throw Error("{}", graph_error);
     return graph_time;
@@ -56,9 +59,8 @@ FakeStopwatch restless() {
   return FakeStopwatch([](int i) { return i % 2 == 0 ? 100'000.0 : 200'000.0; });
 }
 
-Timing sample(Stopwatch& stopwatch, const SamplingLimits& limits = {}, double nominal_mhz = 0) {
-  return take_samples(
-      stopwatch, [] {}, limits, nominal_mhz);
+Timing sample(FakeStopwatch& stopwatch, const SamplingLimits& limits = {}, double nominal_mhz = 0) {
+  return take_samples(stopwatch.calls(), limits, nominal_mhz);
 }
 
 // For what must not end by the clock, however slow the machine.
@@ -185,8 +187,9 @@ TEST(TakeSamples, FillsTwentyMillisecondsBackToBackWithOneToFiftyCalls) {
 
 TEST(TakeSamples, PassesOnWhatACallThrows) {
   FakeStopwatch stopwatch = steady(5'000);
-  const auto call = [] { throw Error("the launch was refused"); };
-  EXPECT_THROW((void)take_samples(stopwatch, call, {}, 0), Error);
+  TimedCalls calls = stopwatch.calls();
+  calls.cold = []() -> Lap { throw Error("the launch was refused"); };
+  EXPECT_THROW((void)take_samples(calls, {}, 0), Error);
 }
 
 TEST(Summarise, FillsTheColumnsFromTheSamples) {

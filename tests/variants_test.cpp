@@ -9,7 +9,7 @@
 #include "harness/core/registry.hpp"
 #include "harness/device/device.hpp"
 #include "harness/verify/acceptance.hpp"
-#include "harness/verify/verifier.hpp"
+#include "harness/verify/examiner.hpp"
 #include "reference/residual_epilogue.hpp"
 #include "tests/npy.hpp"
 #include "tests/seed.hpp"
@@ -48,15 +48,14 @@ TEST_P(CpuVariant, KeepsItsContractOnEveryPairOfSpecialValues) {
   oracle->expect(0, expected);
 
   const VariantInfo& info = GetParam()->info();
-  const ErrorBound bound =
-      info.precision == Precision::exact_order ? ErrorBound{} : epilogue().bound(info.precision);
+  const AcceptanceRule rule = rule_of(epilogue(), info.precision);
   for (const Configuration& configuration : info.parameters.all()) {
     std::vector<float> y(c.size(), 12345.0F);
     const auto plan = GetParam()->prepare(problem, configuration, *device_);
     plan->enqueue(
         TensorTable({const_cast<float*>(c.data()), const_cast<float*>(b.data()), y.data()}));
     for (std::size_t i = 0; i < c.size(); ++i) {
-      EXPECT_TRUE(accepted(info.precision, bound, expected[i], y[i]))
+      EXPECT_TRUE(accepted(rule, expected[i], y[i]))
           << configuration.to_string() << ": c=" << c[i] << " b=" << b[i] << " gives " << y[i]
           << ", exact order " << expected[i].exact;
     }
@@ -83,10 +82,8 @@ TEST_P(CpuVariant, IsRightAtEveryAlignmentOfEveryTensor) {
       plan->enqueue(TensorTable({c.data() + from, b.data(), y.data() + to}));
       const std::span<const float> got(y.data() + to, static_cast<std::size_t>(count));
       const auto oracle = epilogue().oracle(problem, inputs);
-      const ErrorBound bound = info.precision == Precision::exact_order
-                                   ? ErrorBound{}
-                                   : epilogue().bound(info.precision);
-      const Comparison comparison = compare(got, *oracle, info.precision, bound, seed);
+      const Comparison comparison =
+          compare(got, *oracle, rule_of(epilogue(), info.precision), seed);
       EXPECT_EQ(comparison.wrong, 0) << "c shifted by " << from << ", y by " << to << ": "
                                      << describe(comparison, {2, 3, 1, 5, 29});
       EXPECT_TRUE(std::isnan(y[static_cast<std::size_t>(to + count)])) << "wrote past the end";
@@ -94,14 +91,16 @@ TEST_P(CpuVariant, IsRightAtEveryAlignmentOfEveryTensor) {
   }
 }
 
-TEST_P(CpuVariant, IsRightInEveryConfigurationAtEveryOddSize) {
+TEST_P(CpuVariant, IsRightInEveryConfigurationAtEveryAwkwardSize) {
   const std::uint64_t seed = test::seed();
   const VariantInfo& info = GetParam()->info();
-  for (const Problem& problem : epilogue().odd_problems()) {
+  LocalCandidate candidate(*device_);
+  for (const Problem& problem : epilogue().awkward_problems(Battery::quick)) {
     Workbench bench(epilogue(), problem, seed, *device_);
     for (const Configuration& configuration : info.parameters.all()) {
-      const auto plan = GetParam()->prepare(problem, configuration, *device_);
-      const Verdict verdict = verify_once(*plan, bench, *device_, info.precision);
+      candidate.adopt(GetParam()->prepare(problem, configuration, *device_), bench.views());
+      const Verdict verdict =
+          verify_once(candidate, bench, *device_, rule_of(epilogue(), info.precision));
       EXPECT_TRUE(verdict.right) << configuration.to_string() << " at " << problem.to_string()
                                  << ": " << verdict.reason;
     }

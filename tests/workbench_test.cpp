@@ -5,15 +5,18 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <unistd.h>
+
 #include <cmath>
+#include <csignal>
 #include <cstring>
 #include <set>
 
 #include "harness/core/error.hpp"
-#include "harness/core/generator.hpp"
+#include "harness/core/generator.hd.hpp"
 #include "harness/core/registry.hpp"
-#include "harness/verify/red_zones.hpp"
-#include "harness/verify/verifier.hpp"
+#include "harness/verify/examiner.hpp"
+#include "harness/verify/placement.hpp"
 #include "reference/residual_epilogue.hpp"
 
 namespace fusebench {
@@ -23,55 +26,105 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Optional;
 
-constexpr std::int64_t zone = GuardedBuffer::zone_bytes;
-
 class RedZones : public testing::TestWithParam<std::size_t> {
  protected:
   // Changes `count` bytes, whatever they hold.
-  void change(std::int64_t offset, std::int64_t count) {
-    auto* bytes = static_cast<unsigned char*>(buffer_.address());
-    for (std::int64_t i = offset; i < offset + count; ++i) bytes[i] ^= 0xFFU;
+  static void change(PlacedTensor& tensor, std::int64_t offset, std::size_t count) {
+    auto* bytes = static_cast<unsigned char*>(tensor.address()) + offset;
+    for (std::size_t i = 0; i < count; ++i) bytes[i] ^= 0xFFU;
+  }
+  [[nodiscard]] PlacedTensor placed(const Placement& placement) {
+    return {*device_, "y", GetParam(), placement, true};
   }
   const std::int64_t end_ = static_cast<std::int64_t>(GetParam());
   std::unique_ptr<Device> device_ = open_device(DeviceKind::cpu, {});
-  GuardedBuffer buffer_{*device_, "y", GetParam()};
 };
 
-INSTANTIATE_TEST_SUITE_P(OfBuffersOf, RedZones, testing::Values(1, 4, 60, 4099, 2 << 20));
+INSTANTIATE_TEST_SUITE_P(OfTensorsOf, RedZones, testing::Values(4, 60, 4096, 4100, 2 << 20));
 
-TEST_P(RedZones, AreWholeWhenTheWholeBufferAndNothingElseIsWritten) {
-  buffer_.arm();
-  std::memset(buffer_.address(), 0, GetParam());
-  EXPECT_EQ(buffer_.broken(), std::nullopt);
-  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(buffer_.address()) % 256, 0U);
-}
+constexpr std::size_t zone = PlacedTensor::zone_bytes;
 
-TEST_P(RedZones, SayHowFarPastTheEndWasWritten) {
-  for (const std::int64_t bytes : {std::int64_t{1}, std::int64_t{4}, zone - 1, zone}) {
-    buffer_.arm();
-    change(end_, bytes);
-    EXPECT_THAT(buffer_.broken(),
-                Optional("tensor y: written " + std::to_string(bytes) + " bytes past its end"));
+TEST_P(RedZones, AreWholeWhenTheWholeTensorAndNothingElseIsWrittenInEveryPlacement) {
+  for (const Placement& placement : placements(/*in_place=*/true)) {
+    PlacedTensor tensor = placed(placement);
+    tensor.arm(7);
+    std::memset(tensor.address(), 0, GetParam());
+    EXPECT_EQ(tensor.broken(), std::nullopt) << placement.name;
   }
 }
 
-TEST_P(RedZones, SayHowFarBeforeTheBeginningWasWritten) {
-  for (const std::int64_t bytes : {std::int64_t{1}, std::int64_t{4}, zone - 1, zone}) {
-    buffer_.arm();
-    change(-bytes, bytes);
-    EXPECT_THAT(buffer_.broken(), Optional("tensor y: written " + std::to_string(bytes) +
-                                           " bytes before its beginning"));
+TEST_P(RedZones, SayHowFarOutsideWasWrittenInEveryPlacementThatHasThem) {
+  for (const Placement& placement : placements(/*in_place=*/false)) {
+    PlacedTensor tensor = placed(placement);
+    for (const std::size_t bytes : {std::size_t{1}, std::size_t{4}, zone - 1, zone}) {
+      if (placement.edge == Edge::none) {
+        tensor.arm(7);
+        change(tensor, end_, bytes);
+        EXPECT_THAT(tensor.broken(),
+                    Optional("tensor y: written " + std::to_string(bytes) + " bytes past its end"));
+      }
+      if (placement.edge != Edge::begin) {
+        tensor.arm(8);
+        change(tensor, -static_cast<std::int64_t>(bytes), bytes);
+        EXPECT_THAT(tensor.broken(), Optional("tensor y: written " + std::to_string(bytes) +
+                                              " bytes before its beginning"));
+      }
+    }
   }
 }
 
 TEST_P(RedZones, FindASingleByteFarOutside) {
-  buffer_.arm();
-  change(end_ + zone - 2, 1);
-  EXPECT_THAT(buffer_.broken(), Optional(HasSubstr("65535 bytes past")));
-  buffer_.arm();
-  EXPECT_EQ(buffer_.broken(), std::nullopt);
-  change(-zone + 1, 1);
-  EXPECT_THAT(buffer_.broken(), Optional(HasSubstr("65535 bytes before")));
+  PlacedTensor tensor = placed({});
+  tensor.arm(1);
+  change(tensor, end_ + static_cast<std::int64_t>(zone) - 2, 1);
+  EXPECT_THAT(tensor.broken(), Optional(HasSubstr("65535 bytes past")));
+  tensor.arm(2);
+  EXPECT_EQ(tensor.broken(), std::nullopt);
+  change(tensor, -static_cast<std::int64_t>(zone) + 1, 1);
+  EXPECT_THAT(tensor.broken(), Optional(HasSubstr("65535 bytes before")));
+}
+
+TEST_P(RedZones, LieWhereThePlacementSays) {
+  for (const Placement& placement : placements(/*in_place=*/false)) {
+    PlacedTensor tensor = placed(placement);
+    const auto begin = reinterpret_cast<std::uintptr_t>(tensor.address());
+    switch (placement.edge) {
+      case Edge::none: EXPECT_EQ(begin % 256, placement.shift) << placement.name; break;
+      case Edge::begin: EXPECT_EQ(tensor.offset(), 0U); break;
+      case Edge::end: EXPECT_EQ(tensor.offset() + tensor.bytes(), tensor.region().bytes()); break;
+    }
+  }
+}
+
+TEST(Edges, AreFatalToTouchOnBothSides) {
+  const auto device = open_device(DeviceKind::cpu, {});
+  PlacedTensor first(*device, "y", 4096, {.edge = Edge::begin}, true);
+  PlacedTensor last(*device, "y", 60, {.edge = Edge::end}, true);
+  const auto read = [](const void* address) { return *static_cast<const volatile char*>(address); };
+  EXPECT_EXIT((void)read(static_cast<char*>(first.address()) - 1), testing::KilledBySignal(SIGSEGV),
+              "");
+  EXPECT_EXIT((void)read(static_cast<char*>(last.address()) + 60), testing::KilledBySignal(SIGSEGV),
+              "");
+}
+
+TEST(SharedRegion, IsSeenByWhoOpensItAndReadOnlyWhereSoMade) {
+  const auto device = open_device(DeviceKind::cpu, {});
+  for (const bool may_write : {false, true}) {
+    const auto made = device->make_region(4096, may_write);
+    const auto opened = device->open_region(made->descriptor(), made->bytes(), may_write);
+    static_cast<int*>(made->address())[5] = 42;
+    EXPECT_EQ(static_cast<int*>(opened->address())[5], 42);
+    if (may_write) {
+      static_cast<int*>(opened->address())[6] = 7;
+      EXPECT_EQ(static_cast<int*>(made->address())[6], 7);
+    } else {
+      EXPECT_EXIT(static_cast<volatile int*>(opened->address())[6] = 7,
+                  testing::KilledBySignal(SIGSEGV), "");
+      // nor does asking for more than was given help
+      EXPECT_THROW((void)device->open_region(made->descriptor(), made->bytes(), true), Unavailable);
+    }
+    EXPECT_NE(ftruncate(made->descriptor(), 0), 0) << "a worker could take the judge's memory away";
+  }
 }
 
 class WorkbenchTest : public testing::Test {
@@ -93,9 +146,11 @@ class WorkbenchTest : public testing::Test {
   }
 
   Verdict verdict(const std::function<void(const TensorTable&)>& body) {
-    const auto plan = make_plan(body);
-    return verify_once(*plan, bench_, *device_, Precision::exact_order);
+    LocalCandidate candidate(*device_);
+    candidate.adopt(make_plan(body), bench_.views());
+    return verify_once(candidate, bench_, *device_, exact_);
   }
+  const AcceptanceRule exact_{true, {}};
 };
 
 TEST_F(WorkbenchTest, HoldsTheInputsOfTheSeedAndPassesARightCall) {
@@ -103,15 +158,17 @@ TEST_F(WorkbenchTest, HoldsTheInputsOfTheSeedAndPassesARightCall) {
   bench_.prepare();
   for (std::size_t t = 0; t < 2; ++t) {
     for (std::int64_t i = 0; i < element_count(specs[t].shape); ++i) {
-      ASSERT_EQ(input(t)[i], input_value(specs[t].recipe, stream_of(seed, specs[t].recipe),
-                                         static_cast<std::uint64_t>(i)));
+      ASSERT_EQ(input(t)[i],
+                input_value(specs[t].recipe, stream_of(seed, specs[t].recipe),
+                            static_cast<std::uint64_t>(i),
+                            static_cast<std::uint64_t>(element_count(specs[t].shape))));
     }
   }
   const Verdict right = verdict([](const TensorTable& t) { compute(t); });
   EXPECT_TRUE(right.right) << right.reason;
   EXPECT_EQ(right.reason, "");
-  EXPECT_EQ(right.comparison.compared, elements);
-  EXPECT_EQ(right.comparison.bit_equal, elements);
+  EXPECT_EQ(right.tally.compared, elements);
+  EXPECT_EQ(right.tally.bit_equal, elements);
 }
 
 TEST_F(WorkbenchTest, ReportsAChangedInputAndPrepareRestoresIt) {
@@ -137,7 +194,7 @@ TEST_F(WorkbenchTest, JudgesByItsOwnInputsNotByThoseACallLeftBehind) {
     compute(t);
   });
   EXPECT_FALSE(zeroed.right);
-  EXPECT_GT(zeroed.comparison.wrong, elements / 2);
+  EXPECT_GT(zeroed.tally.wrong, elements / 2);
 }
 
 TEST_F(WorkbenchTest, PoisonsEveryOutputElementAnewBeforeEachCall) {
@@ -147,7 +204,7 @@ TEST_F(WorkbenchTest, PoisonsEveryOutputElementAnewBeforeEachCall) {
     std::uint32_t word = 0;
     std::memcpy(&word, bench_.tensors().output(), sizeof word);
     first_words.insert(word);
-    const Comparison comparison = bench_.compare_output(Precision::float32);
+    const Comparison comparison = bench_.compare_output(rule_of(op_, Precision::float32));
     EXPECT_EQ(comparison.unwritten, elements);
     EXPECT_EQ(comparison.wrong, elements);
   }
@@ -169,7 +226,7 @@ TEST_F(WorkbenchTest, FailsACallThatLivesOnTheResultsOfTheOneBefore) {
   EXPECT_TRUE(verdict(once).right);
   const Verdict second = verdict(once);
   EXPECT_FALSE(second.right);
-  EXPECT_EQ(second.comparison.unwritten, elements);
+  EXPECT_EQ(second.tally.unwritten, elements);
 }
 
 TEST_F(WorkbenchTest, FailsARightOutputWhenSomethingElseWasWritten) {
@@ -177,7 +234,7 @@ TEST_F(WorkbenchTest, FailsARightOutputWhenSomethingElseWasWritten) {
     compute(t);
     t.output()[elements] = 1.0F;
   });
-  EXPECT_EQ(past.comparison.wrong, 0);
+  EXPECT_EQ(past.tally.wrong, 0);
   EXPECT_FALSE(past.right);
   EXPECT_THAT(past.reason, AllOf(HasSubstr("tensor y"), HasSubstr("past its end")));
 
@@ -192,16 +249,16 @@ TEST_F(WorkbenchTest, FailsARightOutputWhenSomethingElseWasWritten) {
     compute(t);
     input(1)[2] += 1.0F;
   });
-  EXPECT_EQ(changed.comparison.wrong, 0);
+  EXPECT_EQ(changed.tally.wrong, 0);
   EXPECT_FALSE(changed.right);
   EXPECT_THAT(changed.reason, HasSubstr("input b was changed"));
 }
 
 TEST_F(WorkbenchTest, JudgesWhatTimingLeftWithoutCallingAgain) {
   ASSERT_TRUE(verdict([](const TensorTable& t) { compute(t); }).right);
-  EXPECT_TRUE(judge_output(bench_, Precision::exact_order).right);
+  EXPECT_TRUE(judge_output(bench_, exact_).right);
   bench_.tensors().output()[0] += 1.0F;
-  EXPECT_FALSE(judge_output(bench_, Precision::exact_order).right);
+  EXPECT_FALSE(judge_output(bench_, exact_).right);
 }
 
 TEST_F(WorkbenchTest, RefusesAProblemThatMemoryCannotHoldByItsName) {

@@ -13,6 +13,8 @@
 #include "harness/core/error.hpp"
 #include "harness/device/cuda/compiler.hpp"
 #include "harness/device/cuda/device_kernels.hpp"
+#include "harness/verify/control_operator.hpp"
+#include "harness/verify/device_tally.hpp"
 
 namespace fusebench {
 namespace {
@@ -97,7 +99,12 @@ int compile(CompileOptions options) {
       compile_item(item, target, options.kernel_folder, rows, tally);
     }
     if (!options.filter.empty()) continue;
-    for (const KernelSpec& spec : device_kernels()) {
+    std::vector<KernelSpec> own = device_kernels();
+    own.push_back(tally_kernel(control_as_operator(2).device_oracle()));
+    for (const Operator* op : registry().operators()) {
+      if (!op->device_oracle().empty()) own.push_back(tally_kernel(op->device_oracle()));
+    }
+    for (const KernelSpec& spec : own) {
       compile_spec(spec, target, options.kernel_folder,
                    {target.to_string(), "harness", "-", "default"}, rows, tally);
     }

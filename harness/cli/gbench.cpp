@@ -12,7 +12,7 @@
 #if FUSEBENCH_HAVE_GOOGLE_BENCHMARK
 #include <benchmark/benchmark.h>
 
-#include "harness/verify/verifier.hpp"
+#include "harness/verify/examiner.hpp"
 #endif
 
 namespace fusebench {
@@ -25,7 +25,7 @@ namespace {
 struct Benches {
   DeviceOptions options;
   std::map<DeviceKind, std::unique_ptr<Device>> devices;
-  std::map<DeviceKind, std::unique_ptr<Stopwatch>> stopwatches;
+  std::map<DeviceKind, std::unique_ptr<LocalCandidate>> candidates;
   bool any_negative = false;  ///< a wrong or failed variant
 
   Device& device(DeviceKind kind) {
@@ -33,10 +33,10 @@ struct Benches {
     if (!device) device = open_device(kind, options);
     return *device;
   }
-  Stopwatch& stopwatch(DeviceKind kind) {
-    auto& stopwatch = stopwatches[kind];
-    if (!stopwatch) stopwatch = device(kind).stopwatch();
-    return *stopwatch;
+  LocalCandidate& candidate(DeviceKind kind) {
+    auto& candidate = candidates[kind];
+    if (!candidate) candidate = std::make_unique<LocalCandidate>(device(kind));
+    return *candidate;
   }
 };
 
@@ -46,22 +46,21 @@ void run_benchmark(benchmark::State& state, const Item& item, Benches& benches) 
     const VariantInfo& info = item.variant->info();
     const Problem problem = item.op->parse_problem(item.job.problem);
     const Configuration configuration = info.parameters.parse(item.job.configuration);
+    const AcceptanceRule rule = rule_of(*item.op, info.precision);
     Workbench bench(*item.op, problem, item.job.seed, device);
-    const auto plan = item.variant->prepare(problem, configuration, device);
-    const Verdict verdict = verify_once(*plan, bench, device, info.precision);
+    LocalCandidate& candidate = benches.candidate(item.device);
+    candidate.adopt(item.variant->prepare(problem, configuration, device), bench.views());
+    const Verdict verdict = verify_once(candidate, bench, device, rule);
     if (!verdict.right) {
       benches.any_negative = true;
       state.SkipWithError(("wrong: " + verdict.reason).c_str());
       return;
     }
-    Stopwatch& stopwatch = benches.stopwatch(item.device);
     bench.prepare();
     for ([[maybe_unused]] auto _ : state) {  // NOLINT(clang-analyzer-deadcode.DeadStores)
-      const Lap lap = stopwatch.cold([&] { plan->enqueue(bench.tensors()); });
-      state.SetIterationTime(lap.ns * 1e-9);
+      state.SetIterationTime(candidate.sample().ns * 1e-9);
     }
-    device.synchronise();
-    if (const Verdict after = judge_output(bench, info.precision); !after.right) {
+    if (const Verdict after = judge_output(bench, rule); !after.right) {
       benches.any_negative = true;
       state.SkipWithError(("right before timing, wrong after: " + after.reason).c_str());
       return;

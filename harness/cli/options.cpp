@@ -59,6 +59,15 @@ void RunOptions::add_to(CLI::App& app, bool measures) {
   app.add_option("--configuration", configuration,
                  "default, all, or key=value,... where a value may be a|b or *")
       ->capture_default_str();
+  app.add_option("--battery", battery,
+                 "cases to verify beside the timed problem: quick, full or exhaustive")
+      ->check(CLI::IsMember({"quick", "full", "exhaustive"}))
+      ->capture_default_str();
+  app.add_option("--judge", judge,
+                 "judge in the parent process, or in the worker beside the candidate, where a "
+                 "debugger or sanitizer sees both")
+      ->check(CLI::IsMember({"parent", "worker"}))
+      ->capture_default_str();
   app.add_option("--seed", given_seed, "of the inputs (default: a fresh one, printed)")
       ->check(whole_64_bits());
   app.add_option("--timeout", timeout_seconds, "seconds for one configuration, all phases")
@@ -90,6 +99,8 @@ SessionOptions RunOptions::session() const {
   }
   SessionOptions options;
   options.seed = seed();
+  options.battery = parse_battery(battery);
+  options.judge_in_worker = judge == "worker";
   options.limits = limits;
   options.limits.min_samples = std::min(limits.min_samples, limits.max_samples);
   options.timeout_seconds = timeout_seconds;

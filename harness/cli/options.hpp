@@ -31,13 +31,15 @@ struct SelectionOptions {
   std::string kernel_folder;
 };
 
-/// --problem, --configuration, --seed, --timeout, --pin, --csv, --json, --quiet and the sampler's.
+/// --problem, --configuration, --battery, --judge, --seed, --timeout, --pin, --csv, --json, --quiet and the sampler's.
 struct RunOptions : SelectionOptions {
   void add_to(CLI::App& app, bool measures);
   [[nodiscard]] SessionOptions session() const;
   [[nodiscard]] std::uint64_t seed() const;
 
   std::optional<std::uint64_t> given_seed;
+  std::string battery = "quick";
+  std::string judge = "parent";
   double timeout_seconds = 120.0;
   bool pin = false;
   bool quiet = false;

@@ -20,8 +20,8 @@ Command add_worker_command(CLI::App& program) {
   app->add_flag("--pin", options->open.pin_threads);
   app->add_option("--kernels", options->open.kernel_folder);
   return {app, [options] {
-            return serve_jobs(options->descriptor, parse_device_kind(options->device),
-                              options->open);
+            return serve_judge(options->descriptor, parse_device_kind(options->device),
+                               options->open);
           }};
 }
 

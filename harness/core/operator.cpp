@@ -22,6 +22,28 @@ std::string Problem::to_string() const {
   return fmt::format("{}", fmt::join(parts, ","));
 }
 
+std::vector<std::int64_t> Operator::device_oracle_sizes(const Problem& problem) const {
+  std::vector<std::int64_t> sizes;
+  for (const auto& [name, value] : problem.sizes()) sizes.push_back(value);
+  return sizes;
+}
+
+std::string_view to_string(Battery battery) noexcept {
+  switch (battery) {
+    case Battery::quick: return "quick";
+    case Battery::full: return "full";
+    case Battery::exhaustive: return "exhaustive";
+  }
+  return "unknown";
+}
+
+Battery parse_battery(std::string_view text) {
+  for (const Battery battery : {Battery::quick, Battery::full, Battery::exhaustive}) {
+    if (to_string(battery) == text) return battery;
+  }
+  throw Error("battery '{}' is none of quick, full, exhaustive", text);
+}
+
 Problem parse_sizes(std::string_view text, std::span<const std::string_view> names) {
   std::vector<std::pair<std::string, std::int64_t>> sizes;
   const auto pairs = parse_key_values("--problem", text);

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "harness/core/expectation.hd.hpp"
 #include "harness/core/outcome.hpp"
 #include "harness/core/tensor.hpp"
 
@@ -34,26 +35,29 @@ class Problem {
   std::vector<std::pair<std::string, std::int64_t>> sizes_;
 };
 
-/// What one output element should be.
-struct Expectation {
-  float exact = 0.0F;      ///< float32, exact reference order
-  double value = 0.0;      ///< float64 oracle
-  double magnitude = 0.0;  ///< what the forward error bound scales with (G or K, see the operator)
-  bool nan_input = false;  ///< a NaN entered, so only NaN may leave
-};
-
-/// |y - value| <= relative * magnitude + absolute.
-struct ErrorBound {
-  double relative = 0.0;
-  double absolute = 0.0;
-};
-
 /// Computes expectations from the judge's own copy of the inputs. Safe to call from many threads.
 class Oracle {
  public:
   virtual ~Oracle() = default;
   /// Fills `out` for output elements [first, first + out.size()).
   virtual void expect(std::int64_t first, std::span<Expectation> out) const = 0;
+};
+
+/// How thoroughly to verify: before a timing, as a matter of course, and with all the time in the world.
+/// Each includes the ones before it.
+enum class Battery { quick, full, exhaustive };
+
+[[nodiscard]] std::string_view to_string(Battery battery) noexcept;
+/// Throws Error naming the text when it is none of them.
+[[nodiscard]] Battery parse_battery(std::string_view text);
+
+/// A recipe for each input, in order, under a name for messages.
+struct InputSet {
+  std::string name;
+  std::vector<InputRecipe> recipes;
+  bool exact_values =
+      false;  ///< every order and every FMA gives the same value: no error is allowed
+  std::vector<Precision> outside = {};  ///< contracts whose range of inputs these leave
 };
 
 class Operator {
@@ -69,8 +73,13 @@ class Operator {
   /// Reads "quick", "official", "key=value,..." or the operator's shorthand. Throws Error naming the
   /// size that is missing, unknown or out of range.
   [[nodiscard]] virtual Problem parse_problem(std::string_view text) const = 0;
-  /// Small problems with awkward sizes, verified beside the timed one.
-  [[nodiscard]] virtual std::vector<Problem> odd_problems() const = 0;
+  /// Problems with awkward sizes, verified beside the timed one: each battery's own, without those of
+  /// the batteries it includes.
+  [[nodiscard]] virtual std::vector<Problem> awkward_problems(Battery battery) const = 0;
+  /// Small problems on which inputs and placements vary; the first for every battery, all for full.
+  [[nodiscard]] virtual std::vector<Problem> small_problems() const = 0;
+  /// What inputs are made of beside the recipes of tensors().
+  [[nodiscard]] virtual std::vector<InputSet> input_sets() const = 0;
 
   /// Inputs in the order that variants index them by, then the one output.
   [[nodiscard]] virtual std::vector<TensorSpec> tensors(const Problem& problem) const = 0;
@@ -80,6 +89,12 @@ class Operator {
   /// `inputs` are the input tensors in order and outlive the oracle.
   [[nodiscard]] virtual std::unique_ptr<Oracle> oracle(
       const Problem& problem, std::span<const std::span<const float>> inputs) const = 0;
+  /// A .hd.hpp among the embedded sources that defines, in namespace fusebench,
+  /// `Expectation expect(const OracleArguments&, unsigned long long index)` for a device; empty when
+  /// outputs can be judged on the host only.
+  [[nodiscard]] virtual std::string device_oracle() const { return ""; }
+  /// OracleArguments::sizes for that header: the problem's, in order.
+  [[nodiscard]] virtual std::vector<std::int64_t> device_oracle_sizes(const Problem& problem) const;
   /// The forward error bound of a contract. Throws Error for a contract the operator has no bound
   /// for; never called for exact_order, which means bit equality.
   [[nodiscard]] virtual ErrorBound bound(Precision precision) const = 0;

@@ -11,6 +11,9 @@
 
 namespace fusebench {
 
+/// The operator column of the controls' rows.
+inline constexpr const char* control_operator = "control";
+
 /// Times in nanoseconds, rates in 10^9 bytes per second, shares in percent. An absent optional is an
 /// empty CSV field: the figure does not exist, e.g. a time of a result that is wrong.
 struct Record {
@@ -29,6 +32,10 @@ struct Record {
   std::uint64_t seed = 0;
   Outcome outcome = Outcome::failed;
   std::string reason;
+  std::string battery;     ///< how thoroughly it was verified: quick, full, exhaustive
+  std::int64_t cases = 0;  ///< verified, the timed problem among them
+  std::string
+      judge;  ///< where the verdict was found: "parent" or, with no memory to share, "worker"
   std::int64_t samples = 0;
   std::string stop_reason;
   std::optional<double> median_ns, q1_ns, q3_ns, min_ns;

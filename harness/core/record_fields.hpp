@@ -24,6 +24,9 @@ void visit_fields(R& r, Visitor&& visit) {
   visit("seed", r.seed);
   visit("outcome", r.outcome);
   visit("reason", r.reason);
+  visit("battery", r.battery);
+  visit("cases", r.cases);
+  visit("judge", r.judge);
   visit("samples", r.samples);
   visit("stop_reason", r.stop_reason);
   visit("median_ns", r.median_ns);

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "harness/core/generator.hd.hpp"
+
 namespace fusebench {
 
 /// Extents in elements, outermost first; row-major and contiguous (NCDHW where there are five).
@@ -19,16 +21,6 @@ using Shape = std::vector<std::int64_t>;
 /// The coordinates of element `index` in row-major order: "(n=1, c=2, d=3, h=4, w=5)" for five
 /// dimensions, otherwise plain numbers.
 [[nodiscard]] std::string coordinates(const Shape& shape, std::int64_t index);
-
-/// An input's value i is fl((scale * u_i + offset) * factor), u_i from stream 10 * seed + stream
-/// (see generator.hpp). scale * u + offset must be exact in float32, so that an FMA and two
-/// operations agree and every device makes the same values.
-struct InputRecipe {
-  std::uint64_t stream = 0;
-  float scale = 1.0F;
-  float offset = 0.0F;
-  float factor = 1.0F;
-};
 
 enum class TensorRole { input, output };
 

@@ -49,6 +49,7 @@ struct VariantInfo {
   DeviceKind device = DeviceKind::cpu;
   Precision precision = Precision::float32;
   ParameterSpace parameters;
+  bool in_place = false;  ///< is right too when the output is the first input's memory
   bool baseline = false;  ///< the unfused one that speed-ups are counted from, one for each device
 };
 

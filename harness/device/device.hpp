@@ -11,6 +11,7 @@
 
 #include "harness/core/device_traits.hpp"
 #include "harness/core/tensor.hpp"
+#include "harness/device/region.hpp"
 
 namespace fusebench {
 
@@ -26,6 +27,12 @@ class Buffer {
  private:
   std::unique_ptr<void, std::function<void(void*)>> address_{nullptr, [](void*) {}};
   std::size_t bytes_ = 0;
+};
+
+/// `bytes` bytes at an address of a device, a multiple of 4 both.
+struct MemoryRange {
+  const void* address = nullptr;
+  std::size_t bytes = 0;
 };
 
 /// One timed call.
@@ -47,6 +54,13 @@ class Stopwatch {
   virtual double back_to_back(const std::function<void()>& call, int count) = 0;
   /// `count` calls captured into one graph; nanoseconds for one. nullopt where there are no graphs.
   virtual std::optional<double> graph(const std::function<void()>& call, int count) = 0;
+};
+
+/// Work of the harness's own that runs beside a candidate's, so that its blocks and threads meet in other
+/// orders than on an idle device. It ends when this goes away.
+class Load {
+ public:
+  virtual ~Load() = default;
 };
 
 /// A control: work whose speed says how fast this machine is now. It is no variant.
@@ -75,16 +89,39 @@ class Device {
   [[nodiscard]] virtual std::span<const std::byte> host_view(const void* address,
                                                              std::size_t bytes) = 0;
 
-  /// Values 0..count-1 of an input recipe (generator.hpp), bit-equal on every device.
+  /// Memory for one tensor, `bytes` rounded up to whole pages. Another process may map it; whether it
+  /// may write there is settled here, for good. Throws Unavailable when the memory is not there.
+  [[nodiscard]] virtual std::unique_ptr<Region> make_region(std::size_t bytes,
+                                                            bool others_may_write) = 0;
+  /// Maps a region that another process made. The descriptor stays the caller's.
+  [[nodiscard]] virtual std::unique_ptr<Region> open_region(int descriptor, std::size_t bytes,
+                                                            bool writable) = 0;
+  /// Why regions cannot be shared between processes on this device; nullopt when they can.
+  [[nodiscard]] virtual std::optional<std::string> sharing_refused() const = 0;
+
+  // What follows is enqueued; quiesce(), synchronise() and whatever returns a value wait for it.
+
+  /// Values 0..count-1 of an input recipe (generator.hd.hpp), bit-equal on every device.
   virtual void generate(float* to, std::int64_t count, const InputRecipe& recipe,
                         std::uint64_t seed) = 0;
   /// NaNs with payloads from (seed, index).
   virtual void poison(float* to, std::int64_t count, std::uint64_t seed) = 0;
-  /// The sum of fingerprint_term over `bytes` / 4 words.
-  [[nodiscard]] virtual std::uint64_t fingerprint(const void* address, std::size_t bytes) = 0;
+  /// For each range the sum of fingerprint_term over its words.
+  [[nodiscard]] virtual std::vector<std::uint64_t> fingerprints(
+      std::span<const MemoryRange> ranges) = 0;
+  [[nodiscard]] std::uint64_t fingerprint(const void* address, std::size_t bytes) {
+    const MemoryRange range{address, bytes};
+    return fingerprints({&range, 1}).front();
+  }
 
+  /// Waits for this process's own work and takes no more of the device than an idle process would, so
+  /// that another can be timed.
+  virtual void quiesce() = 0;
   /// Waits for all work. Throws Error with the device's message when any of it failed.
   virtual void synchronise() = 0;
+  /// Waits for what was enqueued on the device's stream, and for nothing else. Throws as synchronise().
+  virtual void finish_call() = 0;
+  [[nodiscard]] virtual std::unique_ptr<Load> start_load() = 0;
   [[nodiscard]] virtual std::unique_ptr<Stopwatch> stopwatch() = 0;
   [[nodiscard]] virtual std::vector<Control> controls() = 0;
   [[nodiscard]] virtual std::optional<double> temperature_c() = 0;

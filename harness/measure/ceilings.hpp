@@ -10,9 +10,6 @@
 
 namespace fusebench {
 
-/// The operator column of the controls' rows.
-inline constexpr const char* control_operator = "control";
-
 struct Ceilings {
   std::optional<double> copy_gbps;  ///< the better of copy and memcpy, bytes read plus written
   std::optional<double> fill_gbps;

@@ -28,11 +28,11 @@ double seconds_since(Clock::time_point start) {
 
 double median_of(std::span<const double> values) { return quantile(sorted(values), 0.5); }
 
-void warm_up(Stopwatch& stopwatch, const std::function<void()>& call, double max_seconds) {
+void warm_up(const TimedCalls& calls, double max_seconds) {
   const auto start = Clock::now();
   std::vector<double> times;
   for (int i = 0; i < most_warm_ups && !is_stable(times); ++i) {
-    times.push_back(stopwatch.cold(call).ns);
+    times.push_back(calls.cold().ns);
     if (times.size() >= 2 && seconds_since(start) > max_seconds) return;
   }
 }
@@ -54,16 +54,16 @@ bool is_stable(std::span<const double> times_ns) {
   return std::abs(now - before) <= 0.02 * before;
 }
 
-Timing take_samples(Stopwatch& stopwatch, const std::function<void()>& call,
-                    const SamplingLimits& limits, double nominal_clock_mhz) {
-  warm_up(stopwatch, call, limits.max_seconds / 10);
+Timing take_samples(const TimedCalls& calls, const SamplingLimits& limits,
+                    double nominal_clock_mhz) {
+  warm_up(calls, limits.max_seconds / 10);
 
   Timing timing;
   std::vector<double> times;
   const auto start = Clock::now();
   std::int64_t next_look = limits.min_samples;
   while (timing.stop_reason.empty()) {
-    const Lap lap = stopwatch.cold(call);
+    const Lap lap = calls.cold();
     times.push_back(lap.ns);
     const bool throttled =
         lap.sm_clock_mhz > 0 && lap.sm_clock_mhz < throttled_share * nominal_clock_mhz;
@@ -84,10 +84,10 @@ Timing take_samples(Stopwatch& stopwatch, const std::function<void()>& call,
   const double median = median_of(times);
   const int count = static_cast<int>(
       std::clamp(back_to_back_target_ns / std::max(median, 1.0), 1.0, double{most_back_to_back}));
-  timing.back_to_back_ns = stopwatch.back_to_back(call, count);
+  timing.back_to_back_ns = calls.back_to_back(count);
   if (median < short_call_ns) {
     try {
-      timing.graph_ns = stopwatch.graph(call, graph_calls);
+      timing.graph_ns = calls.graph(graph_calls);
     } catch (const Error& error) {
       timing.graph_note = std::string("no graph time: ") + error.what();
     }

@@ -20,6 +20,14 @@ struct SamplingLimits {
   double target_width = 0.002;  ///< of the median's 95% interval, over the median
 };
 
+/// What is timed; each function times it in its own way and throws what went wrong.
+struct TimedCalls {
+  std::function<Lap()> cold;                      ///< one call, nothing of its data in a cache
+  std::function<double(int count)> back_to_back;  ///< nanoseconds for one of `count` in a row
+  std::function<std::optional<double>(int)>
+      graph;  ///< likewise in one graph; nullopt without graphs
+};
+
 struct Timing {
   std::vector<Sample> samples;
   std::string stop_reason;  ///< confidence, max_samples or max_seconds
@@ -30,9 +38,9 @@ struct Timing {
 
 /// Warms up until two windows of five calls agree within 2% (100 calls at most, or a tenth of
 /// max_seconds), samples cold calls, then times calls back to back. `nominal_clock_mhz` tells which
-/// samples were throttled; 0 on a CPU. Throws what the stopwatch throws.
-[[nodiscard]] Timing take_samples(Stopwatch& stopwatch, const std::function<void()>& call,
-                                  const SamplingLimits& limits, double nominal_clock_mhz);
+/// samples were throttled; 0 on a CPU. Throws what the calls throw.
+[[nodiscard]] Timing take_samples(const TimedCalls& calls, const SamplingLimits& limits,
+                                  double nominal_clock_mhz);
 
 /// Is the median known: is its interval at most `target_width` of it wide?
 [[nodiscard]] bool median_is_known(std::span<const double> times_ns, double target_width);

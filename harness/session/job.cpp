@@ -25,6 +25,7 @@ void to_json(json& out, const Job& job) {
          {"problem", job.problem},
          {"seed", job.seed},
          {"bytes", job.bytes},
+         {"battery", to_string(job.battery)},
          {"measure", job.measure},
          {"min_samples", job.limits.min_samples},
          {"max_samples", job.limits.max_samples},
@@ -40,6 +41,7 @@ void from_json(const json& in, Job& job) {
   in.at("problem").get_to(job.problem);
   in.at("seed").get_to(job.seed);
   in.at("bytes").get_to(job.bytes);
+  job.battery = parse_battery(in.at("battery").get<std::string>());
   in.at("measure").get_to(job.measure);
   in.at("min_samples").get_to(job.limits.min_samples);
   in.at("max_samples").get_to(job.limits.max_samples);

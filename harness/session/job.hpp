@@ -1,4 +1,4 @@
-// What a worker process is asked to do, and what it answers: one JSON line each way.
+// What is to be judged and timed, and what came of it; as JSON for a worker that judges in our place.
 #pragma once
 
 #include <cstdint>
@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/core/operator.hpp"
 #include "harness/core/record.hpp"
 #include "harness/measure/sampler.hpp"
 
@@ -19,6 +20,7 @@ struct Job {
   std::string problem;        ///< as Problem::to_string gives it
   std::uint64_t seed = 0;
   std::int64_t bytes = 0;
+  Battery battery = Battery::quick;
   bool measure = true;
   SamplingLimits limits;
 };

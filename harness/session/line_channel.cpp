@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstring>
 
 namespace fusebench {
 namespace {
@@ -15,7 +16,33 @@ constexpr long longest_wait_ms = 200;
 
 }  // namespace
 
-LineChannel::~LineChannel() { close(descriptor_); }
+LineChannel::~LineChannel() {
+  for (const int file : files_) close(file);
+  close(descriptor_);
+}
+
+ssize_t LineChannel::receive(char* to, std::size_t bytes) {
+  iovec part{to, bytes};
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(most_files * sizeof(int))> control{};
+  msghdr message{};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  message.msg_control = control.data();
+  message.msg_controllen = control.size();
+  const ssize_t received = recvmsg(descriptor_, &message, MSG_CMSG_CLOEXEC);
+  if (received < 0) return received;
+  for (cmsghdr* header = CMSG_FIRSTHDR(&message); header != nullptr;
+       header = CMSG_NXTHDR(&message, header)) {
+    if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS) continue;
+    const std::size_t count = (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+    for (std::size_t i = 0; i < count; ++i) {
+      int file = -1;
+      std::memcpy(&file, CMSG_DATA(header) + i * sizeof file, sizeof file);
+      files_.push_back(file);
+    }
+  }
+  return received;
+}
 
 LineChannel::Status LineChannel::read_until(std::chrono::steady_clock::time_point deadline,
                                             std::string& line) {
@@ -35,7 +62,7 @@ LineChannel::Status LineChannel::read_until(std::chrono::steady_clock::time_poin
     if (ready == 0 || (ready < 0 && errno == EINTR)) return Status::woken;
     if (ready < 0) return Status::closed;
     std::array<char, 65536> chunk{};
-    const ssize_t bytes = ::read(descriptor_, chunk.data(), chunk.size());
+    const ssize_t bytes = receive(chunk.data(), chunk.size());
     if (bytes < 0 && errno == EINTR) continue;
     if (bytes <= 0) return Status::closed;
     buffer_.append(chunk.data(), static_cast<std::size_t>(bytes));
@@ -55,11 +82,26 @@ std::optional<std::string> LineChannel::read() {
   }
 }
 
-bool LineChannel::write(const std::string& line) {
-  const std::string text = line + "\n";
+bool LineChannel::write(const std::string& line, const std::vector<int>& files) {
+  std::string text = line + "\n";
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(most_files * sizeof(int))> control{};
   std::size_t sent = 0;
   while (sent < text.size()) {
-    const ssize_t bytes = send(descriptor_, text.data() + sent, text.size() - sent, MSG_NOSIGNAL);
+    iovec part{text.data() + sent, text.size() - sent};
+    msghdr message{};
+    message.msg_iov = &part;
+    message.msg_iovlen = 1;
+    if (sent == 0 && !files.empty()) {
+      const std::size_t bytes = std::min(files.size(), most_files) * sizeof(int);
+      message.msg_control = control.data();
+      message.msg_controllen = CMSG_SPACE(bytes);
+      cmsghdr* const header = CMSG_FIRSTHDR(&message);
+      header->cmsg_level = SOL_SOCKET;
+      header->cmsg_type = SCM_RIGHTS;
+      header->cmsg_len = CMSG_LEN(bytes);
+      std::memcpy(CMSG_DATA(header), files.data(), bytes);
+    }
+    const ssize_t bytes = sendmsg(descriptor_, &message, MSG_NOSIGNAL);
     if (bytes < 0 && errno == EINTR) continue;
     if (bytes <= 0) return false;
     sent += static_cast<std::size_t>(bytes);

@@ -1,14 +1,18 @@
 #include "harness/session/session.hpp"
 
 #include <fmt/ranges.h>
+#include <sys/prctl.h>
 
 #include <algorithm>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <regex>
 #include <set>
 
 #include "harness/core/error.hpp"
+#include "harness/session/court.hpp"
 #include "harness/session/provenance.hpp"
+#include "harness/session/remote_candidate.hpp"
 #include "harness/session/worker_process.hpp"
 
 namespace fusebench {
@@ -58,6 +62,7 @@ std::vector<Item> items_of(const Operator& op, const Selection& selection,
               .problem = problem.to_string(),
               .seed = options.seed,
               .bytes = bytes_of(op.tensors(problem).back()),
+              .battery = options.battery,
               .measure = options.measure,
               .limits = options.limits};
       items.push_back({&op, variant, info.device, unavailable, selection.configuration != "default",
@@ -94,13 +99,98 @@ void stamp(Record& record, const Provenance& provenance) {
   record.dirty = provenance.dirty;
 }
 
-JobResult unavailable_result(const Item& item) {
+JobResult without_verdict(const Item& item, Outcome outcome, const std::string& reason) {
   JobResult result;
   result.record = record_of(item.job, item.device);
-  result.record.outcome = Outcome::unavailable;
-  result.record.reason = item.unavailable;
+  result.record.outcome = outcome;
+  result.record.reason = reason;
   return result;
 }
+
+void describe_device(const DeviceTraits& traits, Record& record) {
+  record.device_name = traits.name;
+  record.driver = traits.driver;
+  record.toolkit = traits.toolkit;
+  record.clock_policy = traits.clock_policy;
+}
+
+// Everything of one kind of device: our own hold on it, and the worker that runs candidates there.
+class Bailiff {
+ public:
+  Bailiff(DeviceKind kind, const SessionOptions& options, SessionObserver& observer)
+      : kind_(kind), options_(&options), observer_(&observer) {}
+
+  /// Throws Interrupted; whatever else goes wrong is the result's outcome.
+  JobResult run(const Item& item) {
+    try {
+      return judged(item);
+    } catch (const LostWorker& lost) {
+      worker_.reset();
+      return without_verdict(item, lost.outcome, lost.what());
+    } catch (const Unavailable& reason) {
+      worker_.reset();
+      return without_verdict(item, Outcome::unavailable, reason.what());
+    } catch (const Error& error) {
+      worker_.reset();
+      return without_verdict(item, Outcome::failed, error.what());
+    }
+  }
+
+ private:
+  JobResult judged(const Item& item) {
+    if (!device_) {
+      device_ = open_device(kind_, options_->device);
+      court_ = std::make_unique<Court>(*device_, "parent");
+    }
+    // A worker serves the configurations of one variant, and no longer than it is beyond suspicion: what a
+    // candidate has left behind in its process can only harm itself.
+    const std::string whom = item.job.operator_name + " " + item.job.variant;
+    if (!worker_ || whom != whom_) {
+      worker_.reset();  // the old one first: two would share the device
+      worker_ = std::make_unique<WorkerProcess>(kind_, options_->device, options_->interrupted);
+      whom_ = whom;
+    }
+    worker_->set_deadline(std::chrono::duration<double>(options_->timeout_seconds));
+    const auto on_phase = [this](const std::string& phase) {
+      worker_->set_phase(phase);
+      observer_->on_phase(phase);
+    };
+    JobResult result;
+    result.record = record_of(item.job, item.device);
+    if (options_->judge_in_worker || device_->sharing_refused()) {
+      const nlohmann::json answer =
+          worker_->ask({{"do", "judge"}, {"job", item.job}}, {}, on_phase);
+      result = result_in(answer);
+    } else {
+      RemoteCandidate candidate(*worker_);
+      court_->run(item.job, candidate, on_phase, result);
+    }
+    result.record.temperature_c = device_->temperature_c();
+    const Outcome outcome = result.record.outcome;
+    if (outcome != Outcome::passed && outcome != Outcome::unavailable) worker_.reset();
+    return result;
+  }
+
+  static JobResult result_in(const nlohmann::json& answer) {
+    try {
+      if (answer.contains("failed")) throw Error("{}", answer["failed"].get<std::string>());
+      if (answer.contains("unavailable")) {
+        throw Unavailable("{}", answer["unavailable"].get<std::string>());
+      }
+      return answer.at("result").get<JobResult>();
+    } catch (const nlohmann::json::exception&) {
+      throw LostWorker(Outcome::failed, "the worker's answer is not readable");
+    }
+  }
+
+  DeviceKind kind_;
+  const SessionOptions* options_;
+  SessionObserver* observer_;
+  std::unique_ptr<Device> device_;
+  std::unique_ptr<Court> court_;
+  std::unique_ptr<WorkerProcess> worker_;
+  std::string whom_;
+};
 
 }  // namespace
 
@@ -129,8 +219,10 @@ std::vector<Item> plan_session(const Selection& selection, const SessionOptions&
 
 bool run_session(const std::vector<Item>& items, const SessionOptions& options,
                  SessionObserver& observer) {
+  // The judge's memory is no business of a candidate's, which runs as the same user.
+  (void)prctl(PR_SET_DUMPABLE, 0);
   const Provenance provenance = current_provenance();
-  std::map<DeviceKind, std::unique_ptr<WorkerProcess>> workers;
+  std::map<DeviceKind, Bailiff> bailiffs;
   std::map<std::pair<DeviceKind, std::string>, Ceilings> ceilings;
   std::map<DeviceKind, DeviceStatus> devices;
   const auto runnable = static_cast<std::size_t>(std::count_if(
@@ -144,27 +236,21 @@ bool run_session(const std::vector<Item>& items, const SessionOptions& options,
 
     JobResult result;
     if (item.unavailable.empty()) {
-      auto& worker = workers[item.device];
-      if (!worker || !worker->usable()) {
-        worker.reset();  // the old one first: two would share the device
-        worker = std::make_unique<WorkerProcess>(item.device, options.device);
+      Bailiff& bailiff =
+          bailiffs.try_emplace(item.device, item.device, options, observer).first->second;
+      try {
+        result = bailiff.run(item);
+      } catch (const Interrupted&) {
+        return false;
       }
-      result = worker->run(
-          item.job, std::chrono::duration<double>(options.timeout_seconds),
-          [&](const std::string& phase) { observer.on_phase(phase); }, options.interrupted);
       if (options.interrupted()) return false;
     } else {
-      result = unavailable_result(item);
+      result = without_verdict(item, Outcome::unavailable, item.unavailable);
     }
     Record& record = result.record;
     stamp(record, provenance);
     if (item.variant != nullptr) record.precision = item.variant->info().precision;
-    if (traits && record.device_name.empty()) {  // a worker that died could not say
-      record.device_name = traits->name;
-      record.driver = traits->driver;
-      record.toolkit = traits->toolkit;
-      record.clock_policy = traits->clock_policy;
-    }
+    if (traits) describe_device(*traits, record);
     Ceilings& here = ceilings[{item.device, item.job.problem}];
     here.add(record);
     if (traits) {

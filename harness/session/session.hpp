@@ -26,8 +26,10 @@ struct Selection {
 
 struct SessionOptions {
   std::uint64_t seed = 0;
+  Battery battery = Battery::quick;
   bool measure = true;
   SamplingLimits limits;
+  bool judge_in_worker = false;    ///< even where another process can judge
   double timeout_seconds = 120.0;  ///< for one configuration: compile, verify and samples
   DeviceOptions device;
   std::function<bool()> interrupted = [] { return false; };

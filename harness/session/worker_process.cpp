@@ -9,8 +9,11 @@
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
+#include <cstdint>
 #include <cstring>
 #include <nlohmann/json.hpp>
+#include <random>
 #include <vector>
 
 #include "harness/core/error.hpp"
@@ -30,6 +33,11 @@ std::vector<std::string> worker_arguments(int descriptor, DeviceKind kind,
   return arguments;
 }
 
+std::uint64_t random_token() {
+  std::random_device entropy;
+  return std::uint64_t{entropy()} << 32U | entropy();
+}
+
 // In the child, between fork and exec: only calls that are safe there.
 [[noreturn]] void become_worker(char* const* argv, pid_t judge) {
   (void)prctl(PR_SET_PDEATHSIG, SIGKILL);  // a killed judge leaves no orphan on the device
@@ -45,7 +53,9 @@ std::vector<std::string> worker_arguments(int descriptor, DeviceKind kind,
 
 }  // namespace
 
-WorkerProcess::WorkerProcess(DeviceKind kind, const DeviceOptions& options) : kind_(kind) {
+WorkerProcess::WorkerProcess(DeviceKind kind, const DeviceOptions& options,
+                             std::function<bool()> interrupted)
+    : interrupted_(std::move(interrupted)), deadline_(std::chrono::steady_clock::now()) {
   std::array<int, 2> ends{};
   if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends.data()) != 0) {
     throw Error("cannot start a worker process: {}", std::strerror(errno));
@@ -78,62 +88,55 @@ std::string WorkerProcess::cause_of_death() {
   while (waitpid(process_, &status, 0) < 0 && errno == EINTR) {
   }
   reaped_ = true;
+  const std::string words = last_words_.empty() ? "" : ": " + last_words_;
   if (WIFSIGNALED(status)) {
     const int number = WTERMSIG(status);
-    return fmt::format("killed by signal {} ({})", number, strsignal(number));
+    return fmt::format("killed by signal {} ({}){}", number, strsignal(number), words);
   }
-  return fmt::format("the worker process exited with code {}", WEXITSTATUS(status));
+  return fmt::format("the worker process exited with code {}{}", WEXITSTATUS(status), words);
 }
 
-JobResult WorkerProcess::run(const Job& job, std::chrono::duration<double> limit,
-                             const std::function<void(const std::string&)>& on_phase,
-                             const std::function<bool()>& interrupted) {
-  using Status = LineChannel::Status;
-  const auto deadline = std::chrono::steady_clock::now() +
-                        std::chrono::duration_cast<std::chrono::nanoseconds>(limit);
-  std::string phase = "start";
-  const auto give_up = [&](Outcome outcome, const std::string& reason) {
-    usable_ = false;
-    JobResult result;
-    result.record = record_of(job, kind_);
-    result.record.outcome = outcome;
-    result.record.reason = reason;
-    return result;
-  };
+void WorkerProcess::set_deadline(std::chrono::duration<double> limit) {
+  limit_seconds_ = limit.count();
+  deadline_ = std::chrono::steady_clock::now() +
+              std::chrono::duration_cast<std::chrono::nanoseconds>(limit);
+}
 
-  // A worker that died between jobs is noticed by the read below.
-  (void)channel_->write(nlohmann::json(job).dump());
+void WorkerProcess::lose(Outcome outcome, const std::string& reason) {
+  throw LostWorker(outcome, fmt::format("{} in phase {}", reason, phase_));
+}
+
+nlohmann::json WorkerProcess::ask(nlohmann::json message, const std::vector<int>& files,
+                                  const std::function<void(const std::string&)>& on_phase) {
+  using Status = LineChannel::Status;
+  // A candidate shares the worker's memory and its socket. An answer that was written before the question,
+  // or by someone who did not see it, has another token.
+  const std::string token = fmt::format("{:016x}", random_token());
+  message["token"] = token;
+  // A worker that died before this is noticed by the read below.
+  (void)channel_->write(message.dump(), files);
   for (;;) {
     std::string line;
-    const Status status = channel_->read_until(deadline, line);
-    if (status == Status::closed) {
-      return give_up(Outcome::crashed, fmt::format("{} in phase {}", cause_of_death(), phase));
+    switch (channel_->read_until(deadline_, line)) {
+      case Status::closed: lose(Outcome::crashed, cause_of_death());
+      case Status::deadline:
+        lose(Outcome::timed_out, fmt::format("no answer within {} s", limit_seconds_));
+      case Status::woken:
+        if (interrupted_()) throw Interrupted();
+        continue;
+      case Status::line: break;
     }
-    if (status == Status::deadline) {
-      return give_up(Outcome::timed_out,
-                     fmt::format("no answer within {} s in phase {}", limit.count(), phase));
-    }
-    if (status == Status::woken) {
-      if (interrupted()) return give_up(Outcome::failed, "interrupted");
+    const nlohmann::json answer = nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false);
+    if (!answer.is_object()) lose(Outcome::failed, "the worker's answer is not readable");
+    if (answer.contains("fault") && answer["fault"].is_string()) {
+      last_words_ = answer["fault"].get<std::string>();
       continue;
     }
-    // A candidate shares the worker's memory and could write anything here.
-    try {
-      const auto message = nlohmann::json::parse(line);
-      if (message.contains("phase")) {
-        phase = message.at("phase").get<std::string>();
-        on_phase(phase);
-        continue;
-      }
-      auto result = message.at("result").get<JobResult>();
-      // What a candidate that was wrong or failed has done to the process or the CUDA context cannot be
-      // known; the next one must not pay for it.
-      const Outcome outcome = result.record.outcome;
-      usable_ = outcome == Outcome::passed || outcome == Outcome::unavailable;
-      return result;
-    } catch (const std::exception&) {
-      return give_up(Outcome::failed, "the worker's answer is not readable");
+    if (answer.value("token", nlohmann::json()) != token) {
+      lose(Outcome::failed, "the worker's answer is to no question of ours");
     }
+    if (!answer.contains("phase")) return answer;
+    if (on_phase && answer["phase"].is_string()) on_phase(answer["phase"].get<std::string>());
   }
 }
 

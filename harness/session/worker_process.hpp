@@ -1,4 +1,4 @@
-// The judge's side of a worker: start it, give it a job, survive whatever it does.
+// The judge's side of a worker process: start it, speak with it, survive whatever it does.
 #pragma once
 
 #include <sys/types.h>
@@ -6,39 +6,63 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <nlohmann/json_fwd.hpp>
+#include <stdexcept>
 #include <string>
+#include <vector>
 
+#include "harness/core/outcome.hpp"
 #include "harness/device/device.hpp"
-#include "harness/session/job.hpp"
 #include "harness/session/line_channel.hpp"
 
 namespace fusebench {
 
+/// The worker is of no use any more: it died, hung, or answered nonsense. Ends the job with `outcome`.
+class LostWorker : public std::runtime_error {
+ public:
+  LostWorker(Outcome how, const std::string& reason) : std::runtime_error(reason), outcome(how) {}
+  Outcome outcome;
+};
+
+/// The user asked to stop.
+class Interrupted : public std::runtime_error {
+ public:
+  Interrupted() : std::runtime_error("interrupted") {}
+};
+
 class WorkerProcess {
  public:
-  /// Starts this program again as a worker for `kind`. Throws Error when the system refuses.
-  WorkerProcess(DeviceKind kind, const DeviceOptions& options);
+  /// Starts this program again as a worker for `kind`. `interrupted` is asked several times a second while
+  /// it waits. Throws Error when the system refuses.
+  WorkerProcess(DeviceKind kind, const DeviceOptions& options, std::function<bool()> interrupted);
   ~WorkerProcess();  ///< kills it
   WorkerProcess(const WorkerProcess&) = delete;
   WorkerProcess& operator=(const WorkerProcess&) = delete;
 
-  /// Gives the job and waits. A death gives outcome crashed, with the signal and the phase; no answer
-  /// within `limit` gives timed_out, and the worker is killed. `interrupted` is asked several
-  /// times a second; when it says yes the worker is killed and the outcome is failed, reason "interrupted".
-  [[nodiscard]] JobResult run(const Job& job, std::chrono::duration<double> limit,
-                              const std::function<void(const std::string&)>& on_phase,
-                              const std::function<bool()>& interrupted);
+  /// All answers until the next deadline must come within `limit` from now.
+  void set_deadline(std::chrono::duration<double> limit);
+  /// Where the job is, for the reason of a death.
+  void set_phase(std::string phase) { phase_ = std::move(phase); }
 
-  /// False once it died, was killed, or ran something that was wrong or failed.
-  [[nodiscard]] bool usable() const noexcept { return usable_; }
+  /// Sends a message with open files and waits for its answer. What the worker says while it works, under
+  /// "phase", goes to `on_phase`. Throws LostWorker when it dies, is silent until the deadline, or
+  /// answers what was not asked; Interrupted.
+  nlohmann::json ask(nlohmann::json message, const std::vector<int>& files = {},
+                     const std::function<void(const std::string&)>& on_phase = {});
+
+  [[nodiscard]] int process() const noexcept { return process_; }
 
  private:
   [[nodiscard]] std::string cause_of_death();
+  [[noreturn]] void lose(Outcome outcome, const std::string& reason);
 
-  DeviceKind kind_;
+  std::function<bool()> interrupted_;
+  std::chrono::steady_clock::time_point deadline_;
+  double limit_seconds_ = 0.0;
+  std::string phase_ = "start";
+  std::string last_words_;  // what the worker said of a fault before it died
   pid_t process_ = -1;
   bool reaped_ = false;
-  bool usable_ = true;
   std::unique_ptr<LineChannel> channel_;
 };
 

@@ -13,9 +13,9 @@ class Adapter final : public Variant {
   explicit Adapter(CpuVariant variant)
       : run_(variant.run),
         unavailable_(std::move(variant.unavailable)),
-        info_{operator_name,   std::move(variant.name), std::move(variant.idea),
-              DeviceKind::cpu, variant.precision,       std::move(variant.parameters),
-              variant.baseline} {}
+        info_{operator_name,    std::move(variant.name), std::move(variant.idea),
+              DeviceKind::cpu,  variant.precision,       std::move(variant.parameters),
+              variant.in_place, variant.baseline} {}
 
   const VariantInfo& info() const override { return info_; }
 

@@ -13,8 +13,8 @@ namespace {
 class Adapter final : public Variant {
  public:
   explicit Adapter(CudaVariant variant) : variant_(std::move(variant)) {
-    info_ = {operator_name,      variant_.name,       variant_.idea,    DeviceKind::cuda,
-             variant_.precision, variant_.parameters, variant_.baseline};
+    info_ = {operator_name,      variant_.name,       variant_.idea,     DeviceKind::cuda,
+             variant_.precision, variant_.parameters, variant_.in_place, variant_.baseline};
   }
 
   const VariantInfo& info() const override { return info_; }

@@ -1,15 +1,17 @@
 // The CPU as a device: plain memory, a monotonic clock, caches flushed by writing over them.
 #include <sys/mman.h>
 
-#include <atomic>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <new>
 
 #include "harness/core/error.hpp"
-#include "harness/core/generator.hpp"
+#include "harness/core/generator.hd.hpp"
 #include "harness/device/cpu/cpu_info.hpp"
+#include "harness/device/cpu/cpu_load.hpp"
+#include "harness/device/cpu/cpu_region.hpp"
+#include "harness/device/cpu/fill_memory.hpp"
 #include "harness/device/cpu/stream_memory.hpp"
 #include "harness/device/cpu/thread_pool.hpp"
 #include "harness/device/device.hpp"
@@ -85,42 +87,33 @@ class CpuDevice final : public Device {
     return {static_cast<const std::byte*>(address), bytes};
   }
 
+  std::unique_ptr<Region> make_region(std::size_t bytes, bool others_may_write) override {
+    return make_cpu_region(bytes, others_may_write);
+  }
+  std::unique_ptr<Region> open_region(int descriptor, std::size_t bytes, bool writable) override {
+    return open_cpu_region(descriptor, bytes, writable);
+  }
+  std::optional<std::string> sharing_refused() const override { return std::nullopt; }
+
   void generate(float* to, std::int64_t count, const InputRecipe& recipe,
                 std::uint64_t seed) override {
-    const std::uint64_t stream = stream_of(seed, recipe);
-    shared_pool().for_ranges(count, grain, [&](std::int64_t begin, std::int64_t end) {
-      for (std::int64_t i = begin; i < end; ++i) {
-        to[i] = input_value(recipe, stream, static_cast<std::uint64_t>(i));
-      }
-    });
+    generate_values(to, count, recipe, stream_of(seed, recipe));
   }
 
   void poison(float* to, std::int64_t count, std::uint64_t seed) override {
-    shared_pool().for_ranges(count, grain, [&](std::int64_t begin, std::int64_t end) {
-      for (std::int64_t i = begin; i < end; ++i) {
-        const std::uint32_t bits = poison_bits(seed, static_cast<std::uint64_t>(i));
-        std::memcpy(to + i, &bits, sizeof bits);
-      }
-    });
+    poison_values(to, count, seed);
   }
 
-  std::uint64_t fingerprint(const void* address, std::size_t bytes) override {
-    std::atomic<std::uint64_t> sum = 0;
-    const auto* words = static_cast<const std::byte*>(address);
-    shared_pool().for_ranges(static_cast<std::int64_t>(bytes / 4), grain,
-                             [&](std::int64_t begin, std::int64_t end) {
-                               std::uint64_t part = 0;
-                               for (std::int64_t i = begin; i < end; ++i) {
-                                 std::uint32_t word = 0;
-                                 std::memcpy(&word, words + 4 * i, sizeof word);
-                                 part += fingerprint_term(static_cast<std::uint64_t>(i), word);
-                               }
-                               sum += part;
-                             });
-    return sum;
+  std::vector<std::uint64_t> fingerprints(std::span<const MemoryRange> ranges) override {
+    std::vector<std::uint64_t> sums;
+    for (const MemoryRange& range : ranges) sums.push_back(fingerprint_of(range));
+    return sums;
   }
 
+  void quiesce() override { shared_pool().rest(); }
   void synchronise() override {}
+  void finish_call() override {}
+  std::unique_ptr<Load> start_load() override { return start_cpu_load(); }
 
   std::unique_ptr<Stopwatch> stopwatch() override {
     return std::make_unique<CpuStopwatch>(traits_.cache_bytes);

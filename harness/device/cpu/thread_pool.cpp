@@ -71,7 +71,7 @@ void ThreadPool::work(int index, bool pinned) {
   }
   std::uint64_t seen = 0;
   for (;;) {
-    watch([&] { return generation_ != seen; });
+    watch([&] { return generation_ != seen || !awake_; });
     {
       std::unique_lock lock(mutex_);
       wake_.wait(lock, [&] { return stopping_ || generation_ != seen; });
@@ -104,6 +104,7 @@ void ThreadPool::run(int count, const std::function<void(int)>& body) {
     count_ = count;
     running_ = count - 1;
     failure_ = nullptr;
+    awake_ = true;
     ++generation_;
   }
   if (count > 1) wake_.notify_all();

@@ -27,6 +27,10 @@ class ThreadPool {
   /// are done. An exception of any is rethrown here. Not reentrant.
   void run(int count, const std::function<void(int)>& body);
 
+  /// Sends the threads to sleep at once instead of keeping them awake for a next call: for a process
+  /// that is about to wait for another, which needs the cores.
+  void rest() noexcept { awake_ = false; }
+
   /// Splits [0, total) into one contiguous range a thread, borders at multiples of `grain`, and runs
   /// body(begin, end) on each.
   void for_ranges(std::int64_t total, std::int64_t grain,
@@ -43,7 +47,8 @@ class ThreadPool {
   std::exception_ptr failure_;
   std::atomic<std::uint64_t> generation_ = 0;  // written under the mutex, watched without it
   int count_ = 0;
-  std::atomic<int> running_ = 0;  // likewise
+  std::atomic<int> running_ = 0;    // likewise
+  std::atomic<bool> awake_ = true;  // may watch for the next call
   bool stopping_ = false;
   std::vector<std::thread> workers_;
 };

@@ -102,7 +102,7 @@ std::string read_file(const std::string& path) {
 Sources gather_sources(const std::string& main, const std::string& folder) {
   Sources sources;
   for (const auto& [name, text] : registry().sources()) {
-    if (name != main && !name.ends_with(".cuh")) continue;
+    if (name != main && !name.ends_with(".cuh") && !name.ends_with(".hd.hpp")) continue;
     sources[name] = folder.empty() ? std::string(text) : read_file(folder + "/" + name);
   }
   if (!sources.contains(main))
@@ -112,7 +112,7 @@ Sources gather_sources(const std::string& main, const std::string& folder) {
 
 std::vector<std::string> options_for(const KernelSpec& spec, const Architecture& target) {
   std::vector<std::string> options = {"-arch=" + target.to_string(), "-std=c++20",
-                                      "--ptxas-options=-v",
+                                      "--device-as-default-execution-space", "--ptxas-options=-v",
                                       spec.contract ? "--fmad=true" : "--fmad=false"};
   for (const auto& [name, value] : spec.macros) options.push_back("-D" + name + "=" + value);
   return options;

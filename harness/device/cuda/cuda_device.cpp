@@ -3,13 +3,16 @@
 
 #include <cuda.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 
 #include "harness/core/error.hpp"
-#include "harness/core/generator.hpp"
+#include "harness/core/generator.hd.hpp"
 #include "harness/device/cuda/compiler.hpp"
+#include "harness/device/cuda/cuda_load.hpp"
 #include "harness/device/cuda/cuda_module.hpp"
+#include "harness/device/cuda/cuda_region.hpp"
 #include "harness/device/cuda/cuda_stopwatch.hpp"
 #include "harness/device/cuda/data_sheet.hpp"
 #include "harness/device/cuda/device_kernels.hpp"
@@ -83,7 +86,6 @@ class HardwareDevice final : public CudaDevice {
     generate_ = memory_->kernel("generate");
     poison_ = memory_->kernel("poison");
     fingerprint_ = memory_->kernel("fingerprint");
-    sum_ = allocate(sizeof(std::uint64_t));
   }
 
   const DeviceTraits& traits() const override { return traits_; }
@@ -96,6 +98,7 @@ class HardwareDevice final : public CudaDevice {
   }
 
   void upload(void* to, const void* from, std::size_t bytes) override {
+    synchronise();
     FUSEBENCH_CUDA(MemcpyHtoD, reinterpret_cast<CUdeviceptr>(to), from, bytes);
     FUSEBENCH_CUDA(CtxSynchronize);  // our stream does not wait for the default one
   }
@@ -116,27 +119,48 @@ class HardwareDevice final : public CudaDevice {
     return {static_cast<const std::byte*>(staging_.address()), bytes};
   }
 
+  std::unique_ptr<Region> make_region(std::size_t bytes, bool) override {
+    return make_cuda_region(bytes);  // whoever opens it chooses, and the driver does not tell
+  }
+  std::unique_ptr<Region> open_region(int descriptor, std::size_t bytes, bool writable) override {
+    return open_cuda_region(descriptor, bytes, writable);
+  }
+  std::optional<std::string> sharing_refused() const override { return cuda_sharing_refused(); }
+
   void generate(float* to, std::int64_t count, const InputRecipe& recipe,
                 std::uint64_t seed) override {
-    generate_->launch(cover(), to, static_cast<std::uint64_t>(count), stream_of(seed, recipe),
-                      recipe.scale, recipe.offset, recipe.factor);
-    synchronise();
+    generate_->launch(cover(count), to, static_cast<std::uint64_t>(count), stream_of(seed, recipe),
+                      recipe);
   }
 
   void poison(float* to, std::int64_t count, std::uint64_t seed) override {
-    poison_->launch(cover(), to, static_cast<std::uint64_t>(count), seed);
-    synchronise();
+    poison_->launch(cover(count), to, static_cast<std::uint64_t>(count), seed);
   }
 
-  std::uint64_t fingerprint(const void* address, std::size_t bytes) override {
-    std::uint64_t sum = 0;
-    upload(sum_.address(), &sum, sizeof sum);
-    fingerprint_->launch(cover(), address, static_cast<std::uint64_t>(bytes / 4), sum_.address());
-    download(&sum, sum_.address(), sizeof sum);
-    return sum;
+  std::vector<std::uint64_t> fingerprints(std::span<const MemoryRange> ranges) override {
+    std::vector<std::uint64_t> sums(ranges.size());
+    const std::size_t bytes = sums.size() * sizeof(std::uint64_t);
+    if (sums_.bytes() < bytes) sums_ = allocate(bytes);
+    FUSEBENCH_CUDA(MemsetD8Async, reinterpret_cast<CUdeviceptr>(sums_.address()), 0, bytes,
+                   stream_);
+    for (std::size_t i = 0; i < ranges.size(); ++i) {
+      const auto words = static_cast<std::int64_t>(ranges[i].bytes / 4);
+      fingerprint_->launch(cover(words), ranges[i].address, static_cast<std::uint64_t>(words),
+                           static_cast<std::uint64_t*>(sums_.address()) + i);
+    }
+    download(sums.data(), sums_.address(), bytes);
+    return sums;
   }
 
+  void quiesce() override { synchronise(); }
   void synchronise() override { FUSEBENCH_CUDA(CtxSynchronize); }
+
+  void finish_call() override { FUSEBENCH_CUDA(StreamSynchronize, stream_); }
+
+  std::unique_ptr<Load> start_load() override {
+    if (!loads_) loads_ = std::make_unique<CudaLoads>(*this);
+    return loads_->start();
+  }
 
   std::unique_ptr<Stopwatch> stopwatch() override {
     return std::make_unique<CudaStopwatch>(
@@ -149,21 +173,30 @@ class HardwareDevice final : public CudaDevice {
 
   std::unique_ptr<CudaModule> load(const KernelSpec& spec) override {
     const CompiledKernel compiled = compile_kernel(spec, *traits_.architecture, kernel_folder_);
-    return load_cuda_module(compiled.cubin, stream_);
+    return load_cuda_module(compiled.cubin, stream_, launches_);
   }
 
+  void* stream() const override { return stream_; }
+  std::int64_t launches() const override { return launches_; }
+
  private:
-  [[nodiscard]] LaunchShape cover() const {
-    return {.blocks = static_cast<std::uint32_t>(8 * traits_.processors), .threads = 256};
+  // A grid-stride loop's grid: no more blocks than work, no more than fill the device.
+  [[nodiscard]] LaunchShape cover(std::int64_t items) const {
+    constexpr std::int64_t threads = 256;
+    const std::int64_t most = std::int64_t{8} * traits_.processors;
+    const std::int64_t blocks = std::clamp<std::int64_t>((items + threads - 1) / threads, 1, most);
+    return {.blocks = static_cast<std::uint32_t>(blocks), .threads = threads};
   }
 
   Nvml nvml_;
   DeviceTraits traits_;
   std::string kernel_folder_;
   CUstream stream_ = nullptr;
+  std::int64_t launches_ = 0;
   std::unique_ptr<CudaModule> memory_, controls_;
   std::unique_ptr<CudaKernel> generate_, poison_, fingerprint_, copy_, fill_;
-  Buffer sum_;
+  std::unique_ptr<CudaLoads> loads_;
+  Buffer sums_;
   Buffer staging_;
 };
 

@@ -16,6 +16,7 @@ struct LaunchShape {
   std::uint32_t blocks = 1;   ///< grid x; y and z stay 1, since those end at 65,535
   std::uint32_t threads = 1;  ///< block x
   std::uint32_t dynamic_shared_bytes = 0;
+  bool cooperative = false;  ///< all blocks resident at once, so that they can wait for one another
 };
 
 /// An entry point of a loaded module.
@@ -26,15 +27,20 @@ class CudaKernel {
   /// order and type; they are copied before the call returns. Throws Error when refused.
   template <typename... Args>
   void launch(const LaunchShape& shape, const Args&... args) {
+    launch_on(nullptr, shape, args...);
+  }
+  /// The same on another CUstream; the device's current one where `stream` is null.
+  template <typename... Args>
+  void launch_on(void* stream, const LaunchShape& shape, const Args&... args) {
     std::array<const void*, sizeof...(Args)> pointers = {&args...};
-    launch_with(shape, pointers.data());
+    launch_with(stream, shape, pointers.data());
   }
   /// Resident blocks on one multiprocessor at this block size and dynamic shared memory.
   [[nodiscard]] virtual int blocks_per_multiprocessor(std::uint32_t threads,
                                                       std::uint32_t dynamic_shared_bytes) = 0;
 
  private:
-  virtual void launch_with(const LaunchShape& shape, const void* const* args) = 0;
+  virtual void launch_with(void* stream, const LaunchShape& shape, const void* const* args) = 0;
 };
 
 /// Machine code on the device.
@@ -50,6 +56,10 @@ class CudaDevice : public Device {
   /// Compiles for this device, or takes the result from the cache on disk, and loads. Throws Error
   /// with the compiler's first message when it does not compile.
   [[nodiscard]] virtual std::unique_ptr<CudaModule> load(const KernelSpec& spec) = 0;
+  /// The CUstream that everything is enqueued on, for libraries and for plans of more than kernels.
+  [[nodiscard]] virtual void* stream() const = 0;
+  /// Kernels launched so far through CudaKernel, the harness's own among them.
+  [[nodiscard]] virtual std::int64_t launches() const = 0;
 };
 
 /// `device` as the CUDA device that it must be. Throws Error otherwise.

@@ -8,7 +8,8 @@ namespace {
 
 class DriverKernel final : public CudaKernel {
  public:
-  DriverKernel(CUfunction function, CUstream stream) : function_(function), stream_(stream) {}
+  DriverKernel(CUfunction function, CUstream stream, std::int64_t& launches)
+      : function_(function), stream_(stream), launches_(&launches) {}
 
   int blocks_per_multiprocessor(std::uint32_t threads,
                                 std::uint32_t dynamic_shared_bytes) override {
@@ -20,11 +21,19 @@ class DriverKernel final : public CudaKernel {
   }
 
  private:
-  void launch_with(const LaunchShape& shape, const void* const* args) override {
+  void launch_with(void* stream, const LaunchShape& shape, const void* const* args) override {
+    CUstream const on = stream == nullptr ? stream_ : static_cast<CUstream>(stream);
     allow(shape.dynamic_shared_bytes);
     // The driver takes void** but only reads.
-    FUSEBENCH_CUDA(LaunchKernel, function_, shape.blocks, 1, 1, shape.threads, 1, 1,
-                   shape.dynamic_shared_bytes, stream_, const_cast<void**>(args), nullptr);
+    auto* const arguments = const_cast<void**>(args);
+    if (shape.cooperative) {
+      FUSEBENCH_CUDA(LaunchCooperativeKernel, function_, shape.blocks, 1, 1, shape.threads, 1, 1,
+                     shape.dynamic_shared_bytes, on, arguments);
+    } else {
+      FUSEBENCH_CUDA(LaunchKernel, function_, shape.blocks, 1, 1, shape.threads, 1, 1,
+                     shape.dynamic_shared_bytes, on, arguments, nullptr);
+    }
+    ++*launches_;
   }
 
   void allow(std::uint32_t dynamic_shared_bytes) {
@@ -36,12 +45,14 @@ class DriverKernel final : public CudaKernel {
 
   CUfunction function_;
   CUstream stream_;
+  std::int64_t* launches_;
   std::uint32_t allowed_ = 0;  // asked for each time: what is free of it depends on the static part
 };
 
 class DriverModule final : public CudaModule {
  public:
-  DriverModule(CUmodule module, CUstream stream) : module_(module), stream_(stream) {}
+  DriverModule(CUmodule module, CUstream stream, std::int64_t& launches)
+      : module_(module), stream_(stream), launches_(&launches) {}
   ~DriverModule() override { (void)driver().ModuleUnload(module_); }
   DriverModule(const DriverModule&) = delete;
   DriverModule& operator=(const DriverModule&) = delete;
@@ -49,20 +60,22 @@ class DriverModule final : public CudaModule {
   std::unique_ptr<CudaKernel> kernel(const std::string& name) override {
     CUfunction function = nullptr;
     FUSEBENCH_CUDA(ModuleGetFunction, &function, module_, name.c_str());
-    return std::make_unique<DriverKernel>(function, stream_);
+    return std::make_unique<DriverKernel>(function, stream_, *launches_);
   }
 
  private:
   CUmodule module_;
   CUstream stream_;
+  std::int64_t* launches_;
 };
 
 }  // namespace
 
-std::unique_ptr<CudaModule> load_cuda_module(const std::string& cubin, CUstream stream) {
+std::unique_ptr<CudaModule> load_cuda_module(const std::string& cubin, CUstream stream,
+                                             std::int64_t& launches) {
   CUmodule module = nullptr;
   FUSEBENCH_CUDA(ModuleLoadData, &module, cubin.data());
-  return std::make_unique<DriverModule>(module, stream);
+  return std::make_unique<DriverModule>(module, stream, launches);
 }
 
 }  // namespace fusebench

@@ -10,8 +10,8 @@
 
 namespace fusebench {
 
-/// Kernels of the module launch on `stream`. Throws Error when the driver refuses the code.
+/// Kernels of the module launch on `stream` and count in `launches`, which outlives them. Throws Error when the driver refuses the code.
 [[nodiscard]] std::unique_ptr<CudaModule> load_cuda_module(const std::string& cubin,
-                                                           CUstream stream);
+                                                           CUstream stream, std::int64_t& launches);
 
 }  // namespace fusebench

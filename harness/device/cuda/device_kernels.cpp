@@ -12,6 +12,8 @@ KernelSpec timing_kernels() {
   return {.source = "harness/device/cuda/kernels/timing.cu", .macros = {}};
 }
 
+KernelSpec load_kernel() { return {.source = "harness/device/cuda/kernels/load.cu", .macros = {}}; }
+
 KernelSpec control_kernels() {
   return {.source = "harness/device/cuda/kernels/controls.cu",
           .macros = {{"COPY_BLOCK", std::to_string(copy_block)},

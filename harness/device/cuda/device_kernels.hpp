@@ -18,9 +18,11 @@ inline constexpr std::int64_t fill_items = 4;
 [[nodiscard]] KernelSpec timing_kernels();   ///< hold, read_clock
 [[nodiscard]] KernelSpec control_kernels();  ///< copy, fill
 
+[[nodiscard]] KernelSpec load_kernel();  ///< load
+
 /// All of the above, for compiling them without a device.
 [[nodiscard]] inline std::vector<KernelSpec> device_kernels() {
-  return {memory_kernels(), timing_kernels(), control_kernels()};
+  return {memory_kernels(), timing_kernels(), control_kernels(), load_kernel()};
 }
 
 }  // namespace fusebench

@@ -17,12 +17,17 @@ namespace fusebench {
   X(DeviceGetPCIBusId) X(DevicePrimaryCtxRetain) X(CtxSetCurrent) X(CtxSynchronize)    \
   X(CtxResetPersistingL2Cache)                                                         \
   X(MemAlloc) X(MemFree) X(MemHostAlloc) X(MemFreeHost) X(MemHostGetDevicePointer)     \
+  X(MemGetAllocationGranularity) X(MemCreate) X(MemRelease) X(MemAddressReserve)       \
+  X(MemAddressFree) X(MemMap) X(MemUnmap) X(MemSetAccess)                              \
+  X(MemExportToShareableHandle) X(MemImportFromShareableHandle)                        \
   X(MemcpyHtoD) X(MemcpyDtoH) X(MemcpyDtoDAsync) X(MemsetD8Async) X(MemsetD32Async)    \
-  X(StreamCreate) X(StreamSynchronize) X(StreamBeginCapture) X(StreamEndCapture)       \
+  X(StreamCreate) X(StreamDestroy) X(StreamSynchronize) X(StreamWaitEvent)             \
+  X(StreamBeginCapture) X(StreamEndCapture)                                            \
   X(EventCreate) X(EventDestroy) X(EventRecord) X(EventElapsedTime)                    \
   X(GraphInstantiateWithFlags) X(GraphLaunch) X(GraphDestroy) X(GraphExecDestroy)      \
-  X(ModuleLoadData) X(ModuleUnload) X(ModuleGetFunction)                               \
-  X(FuncSetAttribute) X(OccupancyMaxActiveBlocksPerMultiprocessor) X(LaunchKernel)
+  X(ModuleLoadData) X(ModuleUnload) X(ModuleGetFunction) X(FuncSetAttribute)           \
+  X(OccupancyMaxActiveBlocksPerMultiprocessor) X(LaunchKernel)                         \
+  X(LaunchCooperativeKernel)
 // clang-format on
 
 class DriverApi {

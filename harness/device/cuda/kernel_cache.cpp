@@ -8,7 +8,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "harness/core/generator.hpp"
+#include "harness/core/generator.hd.hpp"
 #include "harness/device/cuda/compiler.hpp"
 
 namespace fusebench {

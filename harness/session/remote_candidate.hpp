@@ -1,0 +1,36 @@
+// A candidate in a worker process: every call is a question and an answer.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/session/worker_process.hpp"
+#include "harness/verify/candidate.hpp"
+
+namespace fusebench {
+
+/// Throws what the worker reports as Unavailable or Error, and LostWorker and Interrupted as ask() does.
+class RemoteCandidate final : public Candidate {
+ public:
+  /// The worker outlives it.
+  explicit RemoteCandidate(WorkerProcess& worker) : worker_(&worker) {}
+
+  void prepare(const PlanRequest& request, const std::vector<TensorView>& tensors) override;
+  void call(bool loaded) override;
+  void settle() override;
+  Lap sample() override;
+  double back_to_back(int count) override;
+  std::optional<double> graph(int count) override;
+  std::int64_t launches() override { return launches_; }
+  int threads() override { return threads_of(worker_->process()); }
+
+ private:
+  nlohmann::json ask(nlohmann::json message, const std::vector<int>& files = {});
+
+  WorkerProcess* worker_;
+  std::int64_t launches_ = 0;  // as the worker says
+};
+
+}  // namespace fusebench

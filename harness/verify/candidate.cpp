@@ -1,0 +1,107 @@
+#include "harness/verify/candidate.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "harness/core/error.hpp"
+#include "harness/core/registry.hpp"
+#include "harness/device/cuda/cuda_device.hpp"
+#include "harness/verify/control_operator.hpp"
+
+namespace fusebench {
+namespace {
+
+std::int64_t launches_on(Device& device) {
+  const auto* cuda = dynamic_cast<CudaDevice*>(&device);
+  return cuda == nullptr ? 0 : cuda->launches();
+}
+
+std::unique_ptr<Plan> control_plan(const std::string& name, const Problem& problem,
+                                   Device& device) {
+  const std::vector<Control> controls = device.controls();
+  const auto found = std::find_if(controls.begin(), controls.end(),
+                                  [&](const Control& control) { return control.name == name; });
+  if (found == controls.end()) throw Error("no control '{}' on this device", name);
+  const auto bytes = static_cast<std::size_t>(problem.size("elements")) * sizeof(float);
+  return make_plan([control = *found, bytes](const TensorTable& tensors) {
+    control.enqueue(tensors.output(), tensors.input(0), bytes);
+  });
+}
+
+std::unique_ptr<Plan> variant_plan(const PlanRequest& request, Device& device) {
+  const Operator& op = registry().find_operator(request.operator_name);
+  const Variant& variant = registry().find_variant(request.operator_name, request.variant);
+  if (const auto reason = variant.unavailable(device.traits())) throw Unavailable("{}", *reason);
+  return variant.prepare(op.parse_problem(request.problem),
+                         variant.info().parameters.parse(request.configuration), device);
+}
+
+}  // namespace
+
+void LocalCandidate::prepare(const PlanRequest& request, const std::vector<TensorView>& tensors) {
+  plan_.reset();
+  const std::int64_t before = launches_on(*device_);
+  std::unique_ptr<Plan> plan;
+  if (request.control) {
+    plan = control_plan(request.variant, control_as_operator(2).parse_problem(request.problem),
+                        *device_);
+  } else {
+    plan = variant_plan(request, *device_);
+  }
+  adopt(std::move(plan), tensors);
+  launches_ = launches_on(*device_) - before;
+}
+
+void LocalCandidate::adopt(std::unique_ptr<Plan> plan, const std::vector<TensorView>& tensors) {
+  plan_ = std::move(plan);
+  tensors_ = addresses_of(tensors);
+  launches_ = 0;
+}
+
+void LocalCandidate::enqueue() {
+  const std::int64_t before = launches_on(*device_);
+  plan_->enqueue(*tensors_);
+  launches_ += launches_on(*device_) - before;
+}
+
+Stopwatch& LocalCandidate::stopwatch() {
+  if (!stopwatch_) stopwatch_ = device_->stopwatch();
+  return *stopwatch_;
+}
+
+void LocalCandidate::call(bool loaded) {
+  const std::unique_ptr<Load> load = loaded ? device_->start_load() : nullptr;
+  enqueue();
+  device_->finish_call();
+}
+
+Lap LocalCandidate::sample() {
+  const Lap lap = stopwatch().cold([this] { enqueue(); });
+  device_->synchronise();
+  return lap;
+}
+
+double LocalCandidate::back_to_back(int count) {
+  const double ns = stopwatch().back_to_back([this] { enqueue(); }, count);
+  device_->synchronise();
+  return ns;
+}
+
+std::optional<double> LocalCandidate::graph(int count) {
+  const auto ns = stopwatch().graph([this] { enqueue(); }, count);
+  device_->synchronise();
+  return ns;
+}
+
+int LocalCandidate::threads() { return threads_of(getpid()); }
+
+int threads_of(int process) {
+  std::error_code gone;
+  const std::filesystem::directory_iterator tasks(fmt::format("/proc/{}/task", process), gone);
+  return gone ? 0 : static_cast<int>(std::distance(begin(tasks), end(tasks)));
+}
+
+}  // namespace fusebench

@@ -1,0 +1,76 @@
+// What is judged, wherever it runs: in this process, or in another that may lie, hang or die.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/core/variant.hpp"
+#include "harness/device/device.hpp"
+#include "harness/verify/workbench.hpp"
+
+namespace fusebench {
+
+/// A plan to prepare, by names that both processes know.
+struct PlanRequest {
+  bool control = false;  ///< `variant` names a control
+  std::string operator_name;
+  std::string variant;
+  std::string configuration;  ///< as Configuration::to_string gives it
+  std::string problem;        ///< as Problem::to_string gives it
+};
+
+/// All throw Unavailable when the device cannot run it, Error when something broke.
+class Candidate {
+ public:
+  virtual ~Candidate() = default;
+  /// Makes the plan, and lets go of the one before. The regions outlive the plan.
+  virtual void prepare(const PlanRequest& request, const std::vector<TensorView>& tensors) = 0;
+  /// One call, beside work of the harness's own if `loaded`. Returns when what was enqueued where a plan
+  /// must enqueue is done.
+  virtual void call(bool loaded) = 0;
+  /// Waits for everything on the device, wherever it was put. Throws what failed.
+  virtual void settle() = 0;
+  /// One call that finds nothing of its data in any cache; what it says of its time is its own claim.
+  [[nodiscard]] virtual Lap sample() = 0;
+  [[nodiscard]] virtual double back_to_back(int count) = 0;
+  [[nodiscard]] virtual std::optional<double> graph(int count) = 0;
+  /// Kernels launched by the plan since prepare(), in the making of it too; 0 on a CPU.
+  [[nodiscard]] virtual std::int64_t launches() = 0;
+  /// Threads of the process that it runs in.
+  [[nodiscard]] virtual int threads() = 0;
+};
+
+/// In this process, on `device`, which outlives it.
+class LocalCandidate final : public Candidate {
+ public:
+  explicit LocalCandidate(Device& device) : device_(&device) {}
+
+  void prepare(const PlanRequest& request, const std::vector<TensorView>& tensors) override;
+  /// A plan that needs no name, for tests and for whoever owns the loop.
+  void adopt(std::unique_ptr<Plan> plan, const std::vector<TensorView>& tensors);
+  void call(bool loaded) override;
+  void settle() override { device_->synchronise(); }
+  Lap sample() override;
+  double back_to_back(int count) override;
+  std::optional<double> graph(int count) override;
+  std::int64_t launches() override { return launches_; }
+  int threads() override;
+
+ private:
+  Stopwatch& stopwatch();
+  void enqueue();
+
+  Device* device_;
+  std::unique_ptr<Stopwatch> stopwatch_;
+  std::unique_ptr<Plan> plan_;
+  std::optional<TensorTable> tensors_;
+  std::int64_t launches_ = 0;
+};
+
+/// Entries of /proc/PID/task: the threads of a process; 0 when it is gone.
+[[nodiscard]] int threads_of(int process);
+
+}  // namespace fusebench

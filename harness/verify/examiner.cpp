@@ -1,0 +1,110 @@
+#include "harness/verify/examiner.hpp"
+
+#include <fmt/format.h>
+
+#include <optional>
+
+#include "harness/core/generator.hd.hpp"
+
+namespace fusebench {
+namespace {
+
+constexpr std::uint64_t seed_stream = 0xCA5E;
+constexpr int threads_allowed = 8;  // that a library may add late; one a call is more
+
+Verdict wrong(Verdict verdict, std::string reason) {
+  verdict.right = false;
+  verdict.reason = std::move(reason);
+  return verdict;
+}
+
+// The tally may come from the device; what is told to a person comes from the host's own comparison.
+std::string describe_wrong(Workbench& bench, const AcceptanceRule& rule, const Tally& tally) {
+  const Comparison comparison = bench.compare_output(rule);
+  if (comparison.wrong > 0) return describe(comparison, bench.output_spec().shape);
+  return fmt::format(
+      "{} of {} elements wrong on the device, none on the host a moment later: something wrote to "
+      "the output after the call had returned",
+      tally.wrong, tally.compared);
+}
+
+}  // namespace
+
+Verdict judge_output(Workbench& bench, const AcceptanceRule& rule) {
+  Verdict verdict;
+  verdict.tally = bench.tally_output(rule);
+  if (verdict.tally.wrong > 0) {
+    return wrong(verdict, describe_wrong(bench, rule, verdict.tally));
+  }
+  if (verdict.tally.compared != element_count(bench.output_spec().shape)) {
+    return wrong(verdict, "not every element was compared");
+  }
+  if (const auto tampering = bench.tampering()) return wrong(verdict, *tampering);
+  return verdict;
+}
+
+Verdict verify_once(Candidate& candidate, Workbench& bench, Device& device,
+                    const AcceptanceRule& rule, bool loaded) {
+  bench.prepare();
+  device.quiesce();
+  candidate.call(loaded);
+  const std::uint64_t at_return = bench.output_fingerprint();
+  candidate.settle();
+  const bool changed = bench.output_fingerprint() != at_return;
+  Verdict verdict = judge_output(bench, rule);
+  if (changed) {
+    verdict =
+        wrong(verdict, "the output changed after the call had returned: part of the work was put "
+                       "where the clock does not see it");
+  }
+  return verdict;
+}
+
+Verdict examine(const Operator& op, const Case& one, PlanRequest request,
+                const AcceptanceRule& rule, std::uint64_t seed, Device& device,
+                Candidate& candidate) {
+  const AcceptanceRule here =
+      one.inputs.exact_values && !rule.bits ? AcceptanceRule{false, {0.0, 0.0}} : rule;
+  Workbench bench(op, one.problem, one.inputs, one.placement, seed, device);
+  request.problem = one.problem.to_string();
+  candidate.prepare(request, bench.views());
+
+  Verdict verdict = verify_once(candidate, bench, device, here);
+  if (!verdict.right) return verdict;
+  const std::uint64_t bits = bench.output_fingerprint();
+
+  bench.rearm();
+  verdict = verify_once(candidate, bench, device, here);
+  if (!verdict.right) return wrong(verdict, "called again: " + verdict.reason);
+  if (bench.output_fingerprint() != bits) {
+    return wrong(verdict, "the same inputs gave other bits when the memory that it should not read "
+                          "held something else");
+  }
+
+  if (one.repeats > 0) {
+    const int threads = candidate.threads();
+    for (int i = 0; i < one.repeats; ++i) {
+      verdict = verify_once(candidate, bench, device, here, /*loaded=*/true);
+      if (!verdict.right) return wrong(verdict, "repeated beside a load: " + verdict.reason);
+      if (bench.output_fingerprint() != bits) {
+        return wrong(verdict, fmt::format("repeat {} of {} beside a load gave other bits", i + 1,
+                                          one.repeats));
+      }
+    }
+    if (const int more = candidate.threads() - threads; more > threads_allowed) {
+      return wrong(verdict, fmt::format("{} calls left {} more threads behind", one.repeats, more));
+    }
+  }
+
+  for (std::size_t i = 0; i < bench.inputs(); ++i) {
+    bench.renew(i, random_bits(seed_stream + i, seed));
+    verdict = verify_once(candidate, bench, device, here);
+    if (!verdict.right) {
+      return wrong(verdict, fmt::format("after input {} was changed in place: {}",
+                                        op.tensors(one.problem)[i].name, verdict.reason));
+    }
+  }
+  return verdict;
+}
+
+}  // namespace fusebench

@@ -1,0 +1,56 @@
+// As cpu_mutant.hpp, for kernels. One .cu file holds several, each under its own entry point.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "tests/mutants/cpu_mutant.hpp"
+#include "variants/residual_epilogue/cuda_variant.hpp"
+
+namespace fusebench::residual_epilogue {
+
+struct CudaMutant {
+  std::string name;  ///< registered as cuda_mutant_NAME or cuda_honest_NAME
+  std::string idea;
+  std::string source;  ///< __FILE__
+  std::string entry;   ///< of a kernel (y, c, b, extents), one thread an element; unless `plan`
+  Precision precision = Precision::exact_order;
+  std::uint32_t threads = 256;
+  bool in_place = false;
+  std::function<std::unique_ptr<Plan>(const CudaRequest&)> plan = {};
+};
+
+inline std::unique_ptr<Plan> one_launch(const CudaRequest& request, const std::string& entry,
+                                        std::uint32_t threads) {
+  const LaunchShape shape = {.blocks = blocks_for(request.sizes.elements(), threads),
+                             .threads = threads};
+  std::shared_ptr<CudaKernel> kernel = request.module->kernel(entry);
+  return make_plan([module = request.module, kernel, shape,
+                    extents = KernelExtents(request.sizes)](const TensorTable& tensors) {
+    kernel->launch(shape, tensors.output(), tensors.input(tensor_c), tensors.input(tensor_b),
+                   extents);
+  });
+}
+
+inline bool add_cuda(const CudaMutant& mutant, const char* prefix) {
+  auto plan = mutant.plan;
+  if (!plan) {
+    plan = [mutant](const CudaRequest& request) {
+      return one_launch(request, mutant.entry, mutant.threads);
+    };
+  }
+  return add_cuda_variant({.name = prefix + mutant.name,
+                           .idea = mutant.idea,
+                           .source = mutant.source,
+                           .precision = mutant.precision,
+                           .plan = plan,
+                           .in_place = mutant.in_place});
+}
+
+inline bool add_cuda_mutant(const CudaMutant& mutant) { return add_cuda(mutant, "cuda_mutant_"); }
+inline bool add_cuda_honest(CudaMutant mutant) {
+  mutant.idea = honest(mutant.idea);
+  return add_cuda(mutant, "cuda_honest_");
+}
+
+}  // namespace fusebench::residual_epilogue
