@@ -14,6 +14,7 @@ struct KernelSpec {
   std::vector<std::pair<std::string, std::string>> macros;
   bool contract =
       false;  ///< let the compiler fuse a * b + c; off, so that a kernel says what it does
+  friend bool operator==(const KernelSpec&, const KernelSpec&) = default;
 };
 
 /// A GPU architecture as NVRTC spells it: sm_80, sm_90a, sm_100a.

@@ -52,6 +52,11 @@ class Stopwatch {
   virtual Lap cold(const std::function<void()>& call) = 0;
   /// `count` calls in a row, caches as they are; nanoseconds for one.
   virtual double back_to_back(const std::function<void()>& call, int count) = 0;
+  /// Closes the device's stream: what is enqueued from now on waits for release(), for three seconds at
+  /// most. False, and nothing happens, where a call is done when it returns.
+  virtual bool hold() { return false; }
+  /// Opens it. Throws Error when the three seconds were over: somebody waited for the device.
+  virtual void release() {}
   /// `count` calls captured into one graph; nanoseconds for one. nullopt where there are no graphs.
   virtual std::optional<double> graph(const std::function<void()>& call, int count) = 0;
 };

@@ -15,13 +15,13 @@ struct Burst {
 };
 
 inline constexpr double clock_ratio_limit = 1.5;
-/// Between the short burst and the long: what queuing a call costs, and what a clock of a busy host errs.
+/// A call may take as much longer by the wall: what a busy host's clock errs.
 inline constexpr double clock_slack_ns = 20'000.0;
 
 /// Runs bursts of one call and of `count` until, in one of `tries`, the difference of the wall times is no
-/// more than (count - 1) (1.5 reported + slack); nullopt then. Otherwise why the reported times cannot be
+/// more than (count - 1) (1.5 reported + slack_ns); nullopt then. Otherwise why the reported times cannot be
 /// believed: work that events did not see, or events that were not read.
 [[nodiscard]] std::optional<std::string> clocks_disagree(
-    const std::function<Burst(int count)>& burst, int count, int tries = 5);
+    const std::function<Burst(int count)>& burst, int count, double slack_ns, int tries = 5);
 
 }  // namespace fusebench

@@ -53,6 +53,10 @@ void RemoteCandidate::prepare(const PlanRequest& request, const std::vector<Tens
 
 void RemoteCandidate::call(bool loaded) { (void)ask({{"do", "call"}, {"loaded", loaded}}); }
 
+bool RemoteCandidate::enqueue_held() { return ask({{"do", "enqueue_held"}}).value("held", false); }
+
+void RemoteCandidate::release() { (void)ask({{"do", "release"}}); }
+
 void RemoteCandidate::settle() { (void)ask({{"do", "settle"}}); }
 
 namespace {

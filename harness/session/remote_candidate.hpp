@@ -19,6 +19,8 @@ class RemoteCandidate final : public Candidate {
 
   void prepare(const PlanRequest& request, const std::vector<TensorView>& tensors) override;
   void call(bool loaded) override;
+  bool enqueue_held() override;
+  void release() override;
   void settle() override;
   Lap sample() override;
   double back_to_back(int count) override;

@@ -63,6 +63,11 @@ class Worker {
       candidate_->call(question.at("loaded").get<bool>());
       return json::object();
     }
+    if (what == "enqueue_held") return {{"held", candidate_->enqueue_held()}};
+    if (what == "release") {
+      candidate_->release();
+      return json::object();
+    }
     if (what == "settle") {
       candidate_->settle();
       return json::object();

@@ -5,8 +5,7 @@
 
 namespace fusebench {
 
-/// Answers the judge's questions from `descriptor` until it closes: prepare, call, settle, sample,
-/// back_to_back and graph, as Candidate has them; and judge, a whole job, where memory cannot be shared.
+/// Answers the judge's questions from `descriptor` until it closes: those of Candidate; and judge, a whole job, where memory cannot be shared.
 /// Returns the process's exit code.
 int serve_judge(int descriptor, DeviceKind kind, const DeviceOptions& options);
 

@@ -78,6 +78,17 @@ void LocalCandidate::call(bool loaded) {
   device_->finish_call();
 }
 
+bool LocalCandidate::enqueue_held() {
+  if (!stopwatch().hold()) return false;
+  try {
+    enqueue();
+  } catch (...) {
+    stopwatch().release();
+    throw;
+  }
+  return true;
+}
+
 Lap LocalCandidate::sample() {
   const Lap lap = stopwatch().cold([this] { enqueue(); });
   device_->synchronise();

@@ -31,6 +31,10 @@ class Candidate {
   /// One call, beside work of the harness's own if `loaded`. Returns when what was enqueued where a plan
   /// must enqueue is done.
   virtual void call(bool loaded) = 0;
+  /// Enqueues one call where it must wait until release(), which waits for it; false, and nothing was
+  /// called, where a call is done when it returns, or where the judge would have to wait with it.
+  [[nodiscard]] virtual bool enqueue_held() = 0;
+  virtual void release() = 0;
   /// Waits for everything on the device, wherever it was put. Throws what failed.
   virtual void settle() = 0;
   /// One call that finds nothing of its data in any cache; what it says of its time is its own claim.
@@ -52,6 +56,8 @@ class LocalCandidate final : public Candidate {
   /// A plan that needs no name, for tests and for whoever owns the loop.
   void adopt(std::unique_ptr<Plan> plan, const std::vector<TensorView>& tensors);
   void call(bool loaded) override;
+  bool enqueue_held() override;
+  void release() override { stopwatch().release(); }
   void settle() override { device_->synchronise(); }
   Lap sample() override;
   double back_to_back(int count) override;

@@ -41,7 +41,7 @@ class CudaTally final : public DeviceTally {
 
  private:
   CudaDevice* device_;
-  std::unique_ptr<CudaModule> module_;
+  std::shared_ptr<CudaModule> module_;
   std::unique_ptr<CudaKernel> kernel_;
   std::vector<Tally> parts_;
   Buffer partial_;

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
 #include <optional>
+#include <thread>
 
 #include "harness/core/generator.hd.hpp"
 
@@ -10,6 +12,7 @@ namespace fusebench {
 namespace {
 
 constexpr std::uint64_t seed_stream = 0xCA5E;
+constexpr std::chrono::milliseconds time_to_escape(2);
 constexpr int threads_allowed = 8;  // that a library may add late; one a call is more
 
 Verdict wrong(Verdict verdict, std::string reason) {
@@ -60,6 +63,20 @@ Verdict verify_once(Candidate& candidate, Workbench& bench, Device& device,
   return verdict;
 }
 
+Verdict check_gate(Candidate& candidate, Workbench& bench, Device& device) {
+  bench.prepare();
+  const std::uint64_t before = bench.output_fingerprint();
+  device.quiesce();
+  if (!candidate.enqueue_held()) return {};
+  std::this_thread::sleep_for(time_to_escape);
+  const bool escaped = bench.output_fingerprint() != before;
+  candidate.release();
+  candidate.settle();
+  if (!escaped) return {};
+  return wrong({}, "part of the work was put on a stream that does not wait for the one it must be "
+                   "enqueued on, where the clock does not see it");
+}
+
 Verdict examine(const Operator& op, const Case& one, PlanRequest request,
                 const AcceptanceRule& rule, std::uint64_t seed, Device& device,
                 Candidate& candidate) {
@@ -82,6 +99,8 @@ Verdict examine(const Operator& op, const Case& one, PlanRequest request,
   }
 
   if (one.repeats > 0) {
+    verdict = check_gate(candidate, bench, device);
+    if (!verdict.right) return verdict;
     const int threads = candidate.threads();
     for (int i = 0; i < one.repeats; ++i) {
       verdict = verify_once(candidate, bench, device, here, /*loaded=*/true);

@@ -94,7 +94,7 @@ ENTRY tf32_inside(float* y, const float* c, const float* b, Extents extents) {
   asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(x) : "f"(c[i]));
   y[i] = exact_order(__uint_as_float(x), bias_of(b, extents, i));
 }
-ENTRY fma(float* y, const float* c, const float* b, Extents extents) {
+ENTRY fused(float* y, const float* c, const float* b, Extents extents) {
   const u64 i = element();
   if (i >= extents.elements) return;
   const float x = c[i];
@@ -144,7 +144,7 @@ const bool registered =
     add("flushes_subnormals", must_be(37, "wrong", "inputs: "), float32) &&
     add("fp16_inside", must_be(29, "wrong", "elements wrong"), float32) &&
     add("tf32_inside", must_be(29, "wrong", "elements wrong"), float32) &&
-    add("fma", must_be(28, "wrong", "elements wrong")) &&
+    add("fused", must_be(28, "wrong", "elements wrong")) &&
     add("race", must_be(25, "wrong", "elements wrong"));
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <deque>
 
 #include "harness/core/error.hpp"
 #include "harness/core/generator.hd.hpp"
@@ -171,9 +172,13 @@ class HardwareDevice final : public CudaDevice {
 
   std::optional<double> temperature_c() override { return nvml_.temperature_c(); }
 
-  std::unique_ptr<CudaModule> load(const KernelSpec& spec) override {
+  std::shared_ptr<CudaModule> load(const KernelSpec& spec) override {
+    const auto same = [&](const auto& kept) { return kept.first == spec; };
+    const auto kept = std::find_if(loaded_.begin(), loaded_.end(), same);
+    if (kept != loaded_.end()) return kept->second;
     const CompiledKernel compiled = compile_kernel(spec, *traits_.architecture, kernel_folder_);
-    return load_cuda_module(compiled.cubin, stream_, launches_);
+    if (loaded_.size() == most_loaded) loaded_.pop_front();
+    return loaded_.emplace_back(spec, load_cuda_module(compiled.cubin, stream_, launches_)).second;
   }
 
   void* stream() const override { return stream_; }
@@ -193,7 +198,10 @@ class HardwareDevice final : public CudaDevice {
   std::string kernel_folder_;
   CUstream stream_ = nullptr;
   std::int64_t launches_ = 0;
-  std::unique_ptr<CudaModule> memory_, controls_;
+  // A variant's cases and the harness's kernels come again and again; a search's configurations do not.
+  static constexpr std::size_t most_loaded = 16;
+  std::deque<std::pair<KernelSpec, std::shared_ptr<CudaModule>>> loaded_;
+  std::shared_ptr<CudaModule> memory_, controls_;
   std::unique_ptr<CudaKernel> generate_, poison_, fingerprint_, copy_, fill_;
   std::unique_ptr<CudaLoads> loads_;
   Buffer sums_;

@@ -53,9 +53,9 @@ class CudaModule {
 
 class CudaDevice : public Device {
  public:
-  /// Compiles for this device, or takes the result from the cache on disk, and loads. Throws Error
-  /// with the compiler's first message when it does not compile.
-  [[nodiscard]] virtual std::unique_ptr<CudaModule> load(const KernelSpec& spec) = 0;
+  /// Compiles for this device, or takes the result from the cache on disk, and loads; the last few stay
+  /// loaded. Throws Error with the compiler's first message when it does not compile.
+  [[nodiscard]] virtual std::shared_ptr<CudaModule> load(const KernelSpec& spec) = 0;
   /// The CUstream that everything is enqueued on, for libraries and for plans of more than kernels.
   [[nodiscard]] virtual void* stream() const = 0;
   /// Kernels launched so far through CudaKernel, the harness's own among them.

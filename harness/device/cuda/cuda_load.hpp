@@ -24,7 +24,7 @@ class CudaLoads {
   class Running;
 
   std::uint32_t blocks_;
-  std::unique_ptr<CudaModule> module_;
+  std::shared_ptr<CudaModule> module_;
   Buffer scratch_;
   volatile std::uint32_t* stop_ = nullptr;
   CUdeviceptr stop_on_device_ = 0;

@@ -40,7 +40,7 @@ CudaStopwatch::CudaStopwatch(CudaDevice& device, CUstream stream, Buffer eraser)
     : stream_(stream),
       eraser_(std::move(eraser)),
       module_(device.load(timing_kernels())),
-      hold_(module_->kernel("hold")),
+      hold_kernel_(module_->kernel("hold")),
       read_clock_(module_->kernel("read_clock")) {
   void* host = nullptr;
   FUSEBENCH_CUDA(MemHostAlloc, &host, sizeof(Mailbox), CU_MEMHOSTALLOC_DEVICEMAP);
@@ -64,14 +64,28 @@ void CudaStopwatch::read_clock(std::size_t offset) {
                       clock + offsetof(Mailbox::Clock, elapsed_ns), clock_window_ns);
 }
 
-// Runs `enqueue` behind the holding kernel and between the two events; nanoseconds between them.
-double CudaStopwatch::held(const std::function<void()>& enqueue) {
-  read_clock(offsetof(Mailbox, before));
+bool CudaStopwatch::hold() {
   mailbox_->release = 0;
   mailbox_->timed_out = 0;
   std::atomic_thread_fence(std::memory_order_seq_cst);
-  hold_->launch({}, mailbox_on_device_ + offsetof(Mailbox, release),
-                mailbox_on_device_ + offsetof(Mailbox, timed_out), hold_timeout_ns);
+  hold_kernel_->launch({}, mailbox_on_device_ + offsetof(Mailbox, release),
+                       mailbox_on_device_ + offsetof(Mailbox, timed_out), hold_timeout_ns);
+  return true;
+}
+
+void CudaStopwatch::release() {
+  mailbox_->release = 1;
+  FUSEBENCH_CUDA(StreamSynchronize, stream_);
+  if (mailbox_->timed_out != 0) {
+    throw Error(
+        "the call waits for the device, so it cannot be timed: enqueue() must only enqueue");
+  }
+}
+
+// Runs `enqueue` behind the holding kernel and between the two events; nanoseconds between them.
+double CudaStopwatch::held(const std::function<void()>& enqueue) {
+  read_clock(offsetof(Mailbox, before));
+  (void)hold();
   try {
     FUSEBENCH_CUDA(EventRecord, start_, stream_);
     enqueue();
@@ -81,12 +95,7 @@ double CudaStopwatch::held(const std::function<void()>& enqueue) {
     mailbox_->release = 1;
     throw;
   }
-  mailbox_->release = 1;
-  FUSEBENCH_CUDA(StreamSynchronize, stream_);
-  if (mailbox_->timed_out != 0) {
-    throw Error(
-        "the call waits for the device, so it cannot be timed: enqueue() must only enqueue");
-  }
+  release();
   float milliseconds = 0.0F;
   FUSEBENCH_CUDA(EventElapsedTime, &milliseconds, start_, stop_);
   return std::round(static_cast<double>(milliseconds) * 1e9) / 1e3;  // a float's digits, no more

@@ -19,6 +19,8 @@ class CudaStopwatch final : public Stopwatch {
 
   Lap cold(const std::function<void()>& call) override;
   double back_to_back(const std::function<void()>& call, int count) override;
+  bool hold() override;
+  void release() override;
   std::optional<double> graph(const std::function<void()>& call, int count) override;
 
  private:
@@ -29,8 +31,8 @@ class CudaStopwatch final : public Stopwatch {
 
   CUstream stream_;
   Buffer eraser_;
-  std::unique_ptr<CudaModule> module_;
-  std::unique_ptr<CudaKernel> hold_;
+  std::shared_ptr<CudaModule> module_;
+  std::unique_ptr<CudaKernel> hold_kernel_;
   std::unique_ptr<CudaKernel> read_clock_;
   Mailbox* mailbox_ = nullptr;
   CUdeviceptr mailbox_on_device_ = 0;
