@@ -98,12 +98,13 @@ class ResidualEpilogue final : public Operator {
 
   std::string device_oracle() const override { return "reference/residual_epilogue_oracle.hd.hpp"; }
 
-  // 8 u G + 2^-146: twice the first-order worst case, which leaves room for the algebraic forms
-  // (3.4 u G at most seen over six distributions), and two units of the last subnormal place for
-  // results that underflow.
+  // docs/verification.md derives it: what rounding c and b to the format costs, and 8 u G + 2^-146 for
+  // the float32 arithmetic, twice the first-order worst case, which leaves room for the algebraic forms.
   ErrorBound bound(Precision precision) const override {
-    if (precision == Precision::float32) return {8 * 0x1p-24, 0x1p-146};
-    throw Error("residual_epilogue has no error bound for precision {}", to_string(precision));
+    const OperandFormat format = operand_format(precision);
+    // dy/dc is 4c + b + 1, dy/db is c.
+    return {format.relative + 8 * 0x1p-24,
+            0x1p-146 + (format.absolute == 0.0 ? 0.0 : format.absolute * (6 * format.most + 1))};
   }
 
  private:

@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
 #include <algorithm>
 #include <bit>
@@ -134,6 +135,40 @@ TEST(Compare, MeasuresErrorsAgainstTheOracleAndRelativeOnesOnlyWhereItIsNotZero)
   const Comparison comparison = output.compared();
   EXPECT_EQ(comparison.max_abs_error, 0.5);
   EXPECT_EQ(comparison.max_rel_error, 0.25);
+}
+
+// Zero everywhere but at one place.
+class OneInZeros final : public Oracle {
+ public:
+  explicit OneInZeros(std::int64_t place) : place_(place) {}
+  void expect(std::int64_t first, std::span<Expectation> out) const override {
+    for (std::size_t i = 0; i < out.size(); ++i) {
+      const float value = first + static_cast<std::int64_t>(i) == place_ ? 1.0F : 0.0F;
+      out[i] = {value, value, 1.0, false};
+    }
+  }
+
+ private:
+  std::int64_t place_;
+};
+
+TEST(Compare, CountsAndPlacesBeyondTwoToThe31Elements) {
+#ifdef FUSEBENCH_SANITIZED
+  GTEST_SKIP() << "takes minutes under a sanitizer; runs without";
+#else
+  constexpr std::size_t count = (std::size_t{1} << 31U) + 5;
+  // Never written, so that the system maps one page of zeros again and again.
+  void* const zeros = mmap(nullptr, count * sizeof(float), PROT_READ,
+                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (zeros == MAP_FAILED) GTEST_SKIP() << "no 8 GiB of addresses";
+  constexpr auto last = static_cast<std::int64_t>(count) - 1;
+  const Comparison comparison =
+      compare({static_cast<const float*>(zeros), count}, OneInZeros(last), {true, {}}, poison_seed);
+  (void)munmap(zeros, count * sizeof(float));
+  EXPECT_EQ(comparison.compared, static_cast<std::int64_t>(count));
+  EXPECT_EQ(comparison.wrong, 1);
+  EXPECT_EQ(comparison.worst.index, last);
+#endif
 }
 
 TEST(Compare, PutsANonFiniteResultBeforeAnyFiniteErrorAndKeepsTheFirstFewInOrder) {

@@ -48,7 +48,7 @@ def expectations(program: Path, device: str, wanted: str) -> dict[str, tuple[str
 
 def run_all(program: Path, names: list[str], device: str, seed: int, file: Path) -> list[dict[str, str]]:
     command = [program, "run", "--quiet", "--device", device, "--filter", f" ({'|'.join(names)})$",
-               "--problem", PROBLEM, "--max-time", "0.2", "--timeout", "6", "--seed", str(seed), "--csv", file]
+               "--problem", PROBLEM, "--max-time", "0.2", "--timeout", "10", "--seed", str(seed), "--csv", file]
     subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=1800)
     with file.open(newline="") as rows:
         return [row for row in csv.DictReader(rows, strict=True) if row["operator"] != "control"]

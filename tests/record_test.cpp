@@ -90,13 +90,13 @@ std::string field_of(const Record& record, const std::string& column) {
 TEST_F(RecordFiles, HaveTheColumnsThatReadersRelyOnInOrder) {
   const std::string columns =
       "schema_version,run_id,timestamp_utc,git_commit,dirty,operator,variant,configuration,problem,"
-      "device,precision,replica,seed,outcome,reason,battery,cases,judge,samples,stop_reason,median_"
+      "device,precision,replica,seed,outcome,reason,samples,stop_reason,median_"
       "ns,q1_ns,q3_ns,min_"
       "ns,"
       "cv,ci_low_ns,ci_high_ns,back_to_back_ns,graph_ns,useful_bytes,throughput_gbps,ceiling_"
       "percent,"
       "max_abs_error,max_rel_error,within_1e4,bit_equal_percent,device_name,driver,toolkit,"
-      "clock_policy,sm_clock_mhz,temperature_c\n";
+      "clock_policy,sm_clock_mhz,temperature_c,battery,cases,judge\n";
   const ResultFiles files(path("run.csv"));
   EXPECT_EQ(text_of(path("run.csv")), columns);
   EXPECT_EQ(text_of(path("run.samples.csv")),

@@ -151,6 +151,7 @@ int run(const RunOptions& options, bool measures) {
 Command add_command(CLI::App& program, const char* name, const char* help, const char* example,
                     bool measures) {
   auto options = std::make_shared<RunOptions>();
+  if (!measures) options->battery = "full";
   CLI::App* app = program.add_subcommand(name, help);
   options->add_to(*app, measures);
   std::string footer;

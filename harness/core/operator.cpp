@@ -22,6 +22,18 @@ std::string Problem::to_string() const {
   return fmt::format("{}", fmt::join(parts, ","));
 }
 
+OperandFormat operand_format(Precision precision) noexcept {
+  switch (precision) {
+    case Precision::exact_order:
+    case Precision::float32: return {};
+    case Precision::bf16x3: return {0x1p-15, 0x1p-134, 0x1p+60};
+    case Precision::tf32: return {0x1p-9, 0x1p-136, 0x1p+60};
+    case Precision::fp16: return {0x1p-10, 0x1p-25, 8.0};
+    case Precision::bf16: return {0x1p-7, 0x1p-134, 0x1p+60};
+  }
+  return {};
+}
+
 std::vector<std::int64_t> Operator::device_oracle_sizes(const Problem& problem) const {
   std::vector<std::int64_t> sizes;
   for (const auto& [name, value] : problem.sizes()) sizes.push_back(value);

@@ -57,8 +57,18 @@ struct InputSet {
   std::vector<InputRecipe> recipes;
   bool exact_values =
       false;  ///< every order and every FMA gives the same value: no error is allowed
-  std::vector<Precision> outside = {};  ///< contracts whose range of inputs these leave
 };
+
+/// What holding an operand x in a contract's format costs: its value is off by at most
+/// relative / 2 |x| + absolute. A sum of products of two such operands is off by relative times the
+/// magnitude G or K, while every operand's magnitude is at most `most`, for which the underflow term was
+/// derived (docs/verification.md). exact_order and float32: nothing, and every float.
+struct OperandFormat {
+  double relative = 0.0;
+  double absolute = 0.0;
+  double most = 0x1.fffffep+127;
+};
+[[nodiscard]] OperandFormat operand_format(Precision precision) noexcept;
 
 class Operator {
  public:

@@ -32,10 +32,6 @@ struct Record {
   std::uint64_t seed = 0;
   Outcome outcome = Outcome::failed;
   std::string reason;
-  std::string battery;     ///< how thoroughly it was verified: quick, full, exhaustive
-  std::int64_t cases = 0;  ///< verified, the timed problem among them
-  std::string
-      judge;  ///< where the verdict was found: "parent" or, with no memory to share, "worker"
   std::int64_t samples = 0;
   std::string stop_reason;
   std::optional<double> median_ns, q1_ns, q3_ns, min_ns;
@@ -56,6 +52,10 @@ struct Record {
   std::string clock_policy;
   std::optional<double> sm_clock_mhz;  ///< median over the samples
   std::optional<double> temperature_c;
+  std::string battery;     ///< how thoroughly it was verified: quick, full, exhaustive
+  std::int64_t cases = 0;  ///< verified, the timed problem among them
+  std::string
+      judge;  ///< where the verdict was found: "parent" or, with no memory to share, "worker"
 };
 
 /// One timed call.

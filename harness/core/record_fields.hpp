@@ -24,9 +24,6 @@ void visit_fields(R& r, Visitor&& visit) {
   visit("seed", r.seed);
   visit("outcome", r.outcome);
   visit("reason", r.reason);
-  visit("battery", r.battery);
-  visit("cases", r.cases);
-  visit("judge", r.judge);
   visit("samples", r.samples);
   visit("stop_reason", r.stop_reason);
   visit("median_ns", r.median_ns);
@@ -51,6 +48,9 @@ void visit_fields(R& r, Visitor&& visit) {
   visit("clock_policy", r.clock_policy);
   visit("sm_clock_mhz", r.sm_clock_mhz);
   visit("temperature_c", r.temperature_c);
+  visit("battery", r.battery);
+  visit("cases", r.cases);
+  visit("judge", r.judge);
 }
 
 }  // namespace fusebench

@@ -12,31 +12,30 @@
 
 namespace fusebench {
 
+/// Hears where a job is: "verify at ..." and "measure".
+using Phases = std::function<void(const std::string&)>;
+
 /// Judges candidates on one device and keeps the timed problem's tensors between jobs.
 class Court {
  public:
   /// `where` goes into the records: "parent" or "worker". The device outlives the court.
   Court(Device& device, std::string where) : device_(&device), where_(std::move(where)) {}
 
-  /// `on_phase` hears "verify" and "measure", with the case. A candidate that is wrong, fails, or cannot
+  /// A candidate that is wrong, fails, or cannot
   /// run has that as its record's outcome; what else its process did, such as dying, is thrown by the
   /// candidate and comes out of here.
-  void run(const Job& job, Candidate& candidate,
-           const std::function<void(const std::string&)>& on_phase, JobResult& result);
+  void run(const Job& job, Candidate& candidate, const Phases& on_phase, JobResult& result);
 
  private:
   Workbench& bench(const Operator& op, const Problem& problem, std::uint64_t seed);
   Verdict try_battery(const Job& job, const Operator& op, const VariantInfo& info,
-                      Candidate& candidate, const std::function<void(const std::string&)>& on_phase,
-                      JobResult& result);
+                      Candidate& candidate, const Phases& on_phase, JobResult& result);
   Verdict time_it(const Job& job, const Operator& op, const Problem& problem,
-                  const AcceptanceRule& rule, Candidate& candidate, JobResult& result);
-  Lap judged_sample(Candidate& candidate, Workbench& bench, const AcceptanceRule& rule,
-                    bool watch_inputs);
+                  const AcceptanceRule& rule, Candidate& candidate, const Phases& on_phase,
+                  JobResult& result);
 
   Device* device_;
   std::string where_;
-  std::uint64_t contents_ = 0;  // of the next call's inputs
   std::string bench_key_;
   std::unique_ptr<Workbench> bench_;
 };

@@ -63,7 +63,7 @@ class Worker {
       candidate_->call(question.at("loaded").get<bool>());
       return json::object();
     }
-    if (what == "enqueue_held") return {{"held", candidate_->enqueue_held()}};
+    if (what == "enqueue_held") return {{"held", candidate_->enqueue_behind_hold()}};
     if (what == "release") {
       candidate_->release();
       return json::object();

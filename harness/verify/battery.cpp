@@ -1,23 +1,12 @@
 #include "harness/verify/battery.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "harness/verify/workbench.hpp"
 
 namespace fusebench {
-namespace {
-
-bool holds(const InputSet& inputs, Precision precision) {
-  return std::find(inputs.outside.begin(), inputs.outside.end(), precision) == inputs.outside.end();
-}
-
-std::vector<InputSet> inputs_within(const Operator& op, Precision precision) {
-  std::vector<InputSet> sets = op.input_sets();
-  std::erase_if(sets, [&](const InputSet& set) { return !holds(set, precision); });
-  return sets;
-}
-
-}  // namespace
+namespace {}  // namespace
 
 std::string Case::name() const {
   std::string text = problem.to_string();
@@ -35,7 +24,7 @@ std::vector<Case> battery_cases(const Operator& op, const VariantInfo& variant, 
       cases.push_back({problem, official_inputs(op, problem), {}});
     }
   }
-  const std::vector<InputSet> sets = inputs_within(op, variant.precision);
+  const std::vector<InputSet> sets = op.input_sets();
   const std::vector<Placement> places = placements(variant.in_place);
   const std::vector<Problem> small = op.small_problems();
   for (std::size_t i = 0; i < small.size(); ++i) {
@@ -61,6 +50,21 @@ std::vector<Case> battery_cases(const Operator& op, const VariantInfo& variant, 
         {problem, official_inputs(op, problem), {}, battery == Battery::quick ? 20 : 100});
   }
   return cases;
+}
+
+bool within_range(const Operator& op, const Case& one, Precision precision, std::uint64_t seed) {
+  const double most = operand_format(precision).most;
+  const std::vector<TensorSpec> specs = op.tensors(one.problem);
+  for (std::size_t t = 0; t < one.inputs.recipes.size(); ++t) {
+    const InputRecipe& recipe = one.inputs.recipes[t];
+    const auto count = static_cast<unsigned long long>(element_count(specs[t].shape));
+    // Of a recipe's values these many tell its range.
+    for (unsigned long long i = 0; i < std::min(count, 4096ULL); ++i) {
+      const double value = input_value(recipe, stream_of(seed, recipe), i, count);
+      if (std::isfinite(value) && std::abs(value) > most) return false;
+    }
+  }
+  return true;
 }
 
 }  // namespace fusebench

@@ -1,6 +1,7 @@
 // The cases that a variant is verified on: problems, inputs and placements, as data.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -24,8 +25,12 @@ struct Case {
 ///   repeats.
 /// - full: its full problems too; all inputs and placements on all its small problems; 100 repeats.
 /// - exhaustive: its largest problems too, and every input in every placement.
-/// The timed problem is not among them. Cases outside the range of a variant's contract are left out.
+/// The timed problem is not among them.
 [[nodiscard]] std::vector<Case> battery_cases(const Operator& op, const VariantInfo& variant,
                                               Battery battery);
+
+/// Are the finite inputs of a case within the range for which the contract's bound was derived?
+[[nodiscard]] bool within_range(const Operator& op, const Case& one, Precision precision,
+                                std::uint64_t seed);
 
 }  // namespace fusebench

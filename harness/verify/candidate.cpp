@@ -78,7 +78,7 @@ void LocalCandidate::call(bool loaded) {
   device_->finish_call();
 }
 
-bool LocalCandidate::enqueue_held() {
+bool LocalCandidate::enqueue_behind_hold() {
   if (!stopwatch().hold()) return false;
   try {
     enqueue();

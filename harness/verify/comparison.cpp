@@ -33,13 +33,14 @@ Comparison compare(std::span<const float> got, const Oracle& oracle, const Accep
   ThreadPool& pool = shared_pool();
   const auto count = static_cast<std::int64_t>(got.size());
   const std::int64_t pieces = (count + piece - 1) / piece;
-  std::vector<Comparison> parts(static_cast<std::size_t>(pool.size()));
-  pool.run(pool.size(), [&](int thread) {
+  // No thread is woken for what one does sooner.
+  const int threads = static_cast<int>(std::clamp<std::int64_t>(pieces / 2, 1, pool.size()));
+  std::vector<Comparison> parts(static_cast<std::size_t>(threads));
+  pool.run(threads, [&](int thread) {
     // Contiguous ranges in thread order, so that merging in that order keeps "first" the first.
     Comparison part;  // the thread's own, so that no two count in one cache line
     std::array<Expectation, piece> expected;
-    for (std::int64_t p = pieces * thread / pool.size(); p < pieces * (thread + 1) / pool.size();
-         ++p) {
+    for (std::int64_t p = pieces * thread / threads; p < pieces * (thread + 1) / threads; ++p) {
       const std::int64_t begin = p * piece;
       const auto size = static_cast<std::size_t>(std::min(piece, count - begin));
       oracle.expect(begin, std::span(expected).first(size));

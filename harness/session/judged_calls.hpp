@@ -1,0 +1,52 @@
+// The calls that are timed, every one of them judged.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "harness/measure/sampler.hpp"
+#include "harness/session/host_clock.hpp"
+#include "harness/verify/examiner.hpp"
+
+namespace fusebench {
+
+/// Thrown when a timed call left a wrong output.
+struct WrongOutput {
+  Verdict verdict;
+};
+
+/// Before each call: new contents at the same addresses, new poison. After it every output element is
+/// counted against the oracle. To the candidate every call looks the same, whether it warms up or is
+/// timed. All throw WrongOutput and what the candidate throws.
+class JudgedCalls {
+ public:
+  /// All arguments outlive it; the candidate has prepared for `bench`.
+  JudgedCalls(Candidate& candidate, Workbench& bench, const AcceptanceRule& rule, Device& device,
+              std::uint64_t seed);
+
+  [[nodiscard]] Lap cold();
+  /// `count` calls in a row on one input, of which the last output is judged.
+  [[nodiscard]] Burst burst(int count);
+  [[nodiscard]] std::optional<double> graph(int count);
+
+  [[nodiscard]] TimedCalls timed();
+  [[nodiscard]] std::int64_t calls() const noexcept { return calls_; }
+
+ private:
+  void prepare();
+  void judge();
+
+  Candidate* candidate_;
+  Workbench* bench_;
+  AcceptanceRule rule_;
+  Device* device_;
+  std::uint64_t contents_;  // names the next call's inputs
+  std::int64_t calls_ = 0;
+};
+
+/// Why the times that a candidate's process reported cannot be believed, by the judge's clock and by each
+/// other; nullopt when they can.
+[[nodiscard]] std::optional<std::string> doubt_times(JudgedCalls& calls, Candidate& candidate,
+                                                     const Timing& timing, double median_ns);
+
+}  // namespace fusebench
