@@ -30,19 +30,25 @@ def expectations(program: Path, device: str, wanted: str) -> dict[str, tuple[str
     """Name to (outcome, regular expression of the reason), of what this machine can run."""
     listed = subprocess.run([program, "list", "--json", "--device", device], capture_output=True, text=True,
                             check=True)
-    found = {}
+    found: dict[str, tuple[str, str]] = {}
+    unavailable: dict[str, str] = {}
     for entry in json.loads(listed.stdout):
         if not re.search(r"_(mutant|honest)_", entry["variant"]) or not re.search(wanted, entry["variant"]):
             continue
         if not entry["available"]:
-            print("SKIPPED:", entry["reason"])
-            sys.exit(0)
+            unavailable[entry["variant"]] = entry["reason"]
+            continue
         states = STATES.match(entry["idea"])
         if states:
             found[entry["variant"]] = (states[2], states[3])
         else:
             assert entry["idea"].startswith("[honest] "), entry
             found[entry["variant"]] = ("passed", "^$")
+    if unavailable and not found:
+        print("SKIPPED:", next(iter(unavailable.values())))
+        sys.exit(0)
+    for name, reason in unavailable.items():
+        print(f"not run: {name}: {reason}")
     return found
 
 

@@ -254,6 +254,17 @@ TEST_F(WorkbenchTest, FailsARightOutputWhenSomethingElseWasWritten) {
   EXPECT_THAT(changed.reason, HasSubstr("input b was changed"));
 }
 
+TEST_F(WorkbenchTest, OneCallsBrokenStripsAreMendedForTheNextWhateverIsDoneBetween) {
+  for (const bool renews : {false, true}) {
+    bench_.tensors().output()[elements] = 1.0F;
+    input(1)[-1] = 1.0F;
+    ASSERT_NE(bench_.tampering(), std::nullopt);
+    if (renews) bench_.renew(7);
+    bench_.prepare();
+    EXPECT_EQ(bench_.tampering(), std::nullopt);
+  }
+}
+
 TEST_F(WorkbenchTest, JudgesWhatTimingLeftWithoutCallingAgain) {
   ASSERT_TRUE(verdict([](const TensorTable& t) { compute(t); }).right);
   EXPECT_TRUE(judge_output(bench_, exact_).right);

@@ -58,7 +58,7 @@ void run_benchmark(benchmark::State& state, const Item& item, Benches& benches) 
     }
     bench.prepare();
     for ([[maybe_unused]] auto _ : state) {  // NOLINT(clang-analyzer-deadcode.DeadStores)
-      state.SetIterationTime(candidate.sample().ns * 1e-9);
+      state.SetIterationTime(candidate.sample({}).ns * 1e-9);
     }
     if (const Verdict after = judge_output(bench, rule); !after.right) {
       benches.any_negative = true;

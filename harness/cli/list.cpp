@@ -50,6 +50,12 @@ int list(const ListOptions& options) {
   }
   constexpr std::array<std::size_t, 5> left = {0, 1, 2, 3, 5};
   fmt::print("{}", options.json ? document.dump(2) + "\n" : align(rows, left));
+  for (const DeviceKind kind : options.selection().devices) {
+    const auto traits = probe_device(kind).traits;
+    if (options.json || !traits || traits->sharing_refused.empty()) continue;
+    fmt::print("{} variants are judged in the process that runs them: {}\n", to_string(kind),
+               traits->sharing_refused);
+  }
   return as_hoped;
 }
 

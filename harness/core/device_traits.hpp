@@ -23,6 +23,7 @@ struct DeviceTraits {
   double peak_gbps = 0.0;  ///< memory bandwidth by the data sheet, 10^9 B/s; 0 where none is known
   double nominal_clock_mhz = 0.0;            ///< the highest SM clock; 0 on a CPU
   std::optional<Architecture> architecture;  ///< CUDA only
+  std::string sharing_refused;  ///< why processes cannot share its memory; empty when they can
 };
 
 }  // namespace fusebench

@@ -48,8 +48,10 @@ struct Lap {
 class Stopwatch {
  public:
   virtual ~Stopwatch() = default;
-  /// One call that finds nothing of its data in any cache.
-  virtual Lap cold(const std::function<void()>& call) = 0;
+  /// One call that finds nothing of its data in any cache. `about_to_run`, where given, is called when it
+  /// only remains to let the call run.
+  virtual Lap cold(const std::function<void()>& call,
+                   const std::function<void()>& about_to_run = {}) = 0;
   /// `count` calls in a row, caches as they are; nanoseconds for one.
   virtual double back_to_back(const std::function<void()>& call, int count) = 0;
   /// Closes the device's stream: what is enqueued from now on waits for release(), for three seconds at
@@ -94,15 +96,14 @@ class Device {
   [[nodiscard]] virtual std::span<const std::byte> host_view(const void* address,
                                                              std::size_t bytes) = 0;
 
-  /// Memory for one tensor, `bytes` rounded up to whole pages. Another process may map it; whether it
-  /// may write there is settled here, for good. Throws Unavailable when the memory is not there.
+  /// Memory for one tensor, `bytes` rounded up to whole pages. Another process may map it. On a CPU the
+  /// system lets nobody else write it unless `others_may_write`; on a GPU it is mapped read only where
+  /// open_region() is told so, which whoever opens it could undo. Throws Unavailable when the memory is not there.
   [[nodiscard]] virtual std::unique_ptr<Region> make_region(std::size_t bytes,
                                                             bool others_may_write) = 0;
   /// Maps a region that another process made. The descriptor stays the caller's.
   [[nodiscard]] virtual std::unique_ptr<Region> open_region(int descriptor, std::size_t bytes,
                                                             bool writable) = 0;
-  /// Why regions cannot be shared between processes on this device; nullopt when they can.
-  [[nodiscard]] virtual std::optional<std::string> sharing_refused() const = 0;
 
   // What follows is enqueued; quiesce(), synchronise() and whatever returns a value wait for it.
 

@@ -133,9 +133,8 @@ Verdict Court::try_battery(const Job& job, const Operator& op, const VariantInfo
   if (skipped.size() > most_skips_told) {
     result.notes.push_back(fmt::format("nor at {} more cases", skipped.size() - most_skips_told));
   }
-  if (info.device == DeviceKind::cuda && result.record.cases > 0 && candidate.launches() == 0) {
-    return {
-        false, "it is right, but launched no kernel of its own: something else computed it", {}};
+  if (result.record.cases == 0 && !skipped.empty()) {
+    throw Unavailable("it can be verified in no case: {}", skipped.front());
   }
   return {};
 }
@@ -149,6 +148,10 @@ Verdict Court::time_it(const Job& job, const Operator& op, const Problem& proble
   // What the record's errors speak of: the inputs that the seed names.
   const Verdict verdict = verify_once(candidate, tensors, *device_, rule);
   if (!verdict.right) return verdict;
+  if (!job.control && device_->traits().kind == DeviceKind::cuda && candidate.launches() == 0) {
+    return {false, "it is right, but launched no kernel of its own: something else computed it",
+            verdict.tally};
+  }
   const Verdict gate = check_gate(candidate, tensors, *device_);
   if (!gate.right) return {false, gate.reason, verdict.tally};
   if (!job.measure) return verdict;
@@ -163,7 +166,7 @@ Verdict Court::time_it(const Job& job, const Operator& op, const Problem& proble
     note_throttling(timing, nominal_mhz, result);
     if (!timing.graph_note.empty()) result.notes.push_back(timing.graph_note);
     const double median_ns = result.record.median_ns.value_or(0.0);
-    if (const auto reason = doubt_times(calls, candidate, timing, median_ns)) {
+    if (const auto reason = doubt_times(calls, candidate, median_ns)) {
       return {false, *reason, verdict.tally};
     }
   } catch (const WrongOutput& wrong) {

@@ -7,21 +7,15 @@
 
 namespace fusebench {
 
-/// A burst of calls as the judge's own clock saw it, from the order to the answer that everything on the
-/// device is done.
-struct Burst {
-  double wall_ns = 0.0;      ///< by the judge's clock
-  double reported_ns = 0.0;  ///< for one call, by the candidate's process
-};
-
 inline constexpr double clock_ratio_limit = 1.5;
-/// A call may take as much longer by the wall: what a busy host's clock errs.
-inline constexpr double clock_slack_ns = 20'000.0;
 
-/// Runs bursts of one call and of `count` until, in one of `tries`, the difference of the wall times is no
-/// more than (count - 1) (1.5 reported + slack_ns); nullopt then. Otherwise why the reported times cannot be
-/// believed: work that events did not see, or events that were not read.
-[[nodiscard]] std::optional<std::string> clocks_disagree(
-    const std::function<Burst(int count)>& burst, int count, double slack_ns, int tries = 5);
+/// `wall_ns()` is how long one more cold call took by the judge's clock, from its word to let the
+/// call run until the answer that everything on the device is done. At most `tries` calls:
+/// nullopt as soon as one took no more than 1.5 times the `median_ns` that was reported, and `slack_ns`
+/// for the answer's way. Otherwise why the reported times cannot be believed: work that the clock did not
+/// see, or a clock that was not read.
+[[nodiscard]] std::optional<std::string> clocks_disagree(const std::function<double()>& wall_ns,
+                                                         double median_ns, double slack_ns,
+                                                         int tries = 10);
 
 }  // namespace fusebench

@@ -25,8 +25,10 @@ class JudgedCalls {
               std::uint64_t seed);
 
   [[nodiscard]] Lap cold();
-  /// `count` calls in a row on one input, of which the last output is judged.
-  [[nodiscard]] Burst burst(int count);
+  /// A cold call's time by the judge's own clock; to the candidate it is a call like any other.
+  [[nodiscard]] double cold_wall_ns();
+  /// `count` calls in a row on one input, of which the last output is judged; nanoseconds for one.
+  [[nodiscard]] double back_to_back(int count);
   [[nodiscard]] std::optional<double> graph(int count);
 
   [[nodiscard]] TimedCalls timed();
@@ -44,9 +46,8 @@ class JudgedCalls {
   std::int64_t calls_ = 0;
 };
 
-/// Why the times that a candidate's process reported cannot be believed, by the judge's clock and by each
-/// other; nullopt when they can.
+/// Why the times that a candidate's process reported cannot be believed; nullopt when they can.
 [[nodiscard]] std::optional<std::string> doubt_times(JudgedCalls& calls, Candidate& candidate,
-                                                     const Timing& timing, double median_ns);
+                                                     double median_ns);
 
 }  // namespace fusebench

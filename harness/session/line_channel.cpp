@@ -13,6 +13,7 @@ namespace fusebench {
 namespace {
 
 constexpr long longest_wait_ms = 200;
+constexpr std::size_t longest_line = std::size_t{64} << 20;
 
 }  // namespace
 
@@ -66,6 +67,9 @@ LineChannel::Status LineChannel::read_until(std::chrono::steady_clock::time_poin
     if (bytes < 0 && errno == EINTR) continue;
     if (bytes <= 0) return Status::closed;
     buffer_.append(chunk.data(), static_cast<std::size_t>(bytes));
+    // Whoever sends without end must not keep the caller from looking up.
+    if (buffer_.size() > longest_line) return Status::closed;
+    if (buffer_.find('\n') == std::string::npos) return Status::woken;
   }
 }
 

@@ -22,7 +22,8 @@ class LineChannel {
   enum class Status { line, closed, deadline, woken };
 
   /// Waits for a line until `deadline`; `line` is set only with Status::line. Returns
-  /// woken several times a second and after a signal, so that the caller can look whether to stop.
+  /// woken several times a second, after a signal and after half a line, so that the caller can look
+  /// whether to stop; closed too when a line does not end.
   Status read_until(std::chrono::steady_clock::time_point deadline, std::string& line);
   /// Waits without a limit; nullopt when the other side closed.
   std::optional<std::string> read();

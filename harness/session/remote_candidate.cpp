@@ -1,5 +1,7 @@
 #include "harness/session/remote_candidate.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
@@ -9,17 +11,33 @@ namespace fusebench {
 
 using nlohmann::json;
 
-json RemoteCandidate::ask(json message, const std::vector<int>& files) {
-  json answer = worker_->ask(std::move(message), files);
-  try {
-    if (answer.contains("unavailable")) {
-      throw Unavailable("{}", answer["unavailable"].get<std::string>());
-    }
-    if (answer.contains("failed")) throw Error("{}", answer["failed"].get<std::string>());
-    launches_ = answer.at("launches").get<std::int64_t>();
-  } catch (const json::exception&) {
-    throw LostWorker(Outcome::failed, "the worker's answer is not readable");
+namespace {
+
+// A figure that the worker claims; anything but a number from 0 on is no claim.
+double claimed(const json& answer, const char* name) {
+  const json value = answer.value(name, json());
+  if (!value.is_number() || !(value.get<double>() >= 0.0)) {
+    throw LostWorker(Outcome::failed, fmt::format("the worker's answer holds no {}", name));
   }
+  return value.get<double>();
+}
+
+}  // namespace
+
+json RemoteCandidate::ask(json message, const std::vector<int>& files,
+                          const std::function<void()>& on_go) {
+  json answer = worker_->ask(std::move(message), files, [&](const std::string&) {
+    if (!on_go) return;
+    on_go();
+    worker_->tell({{"go", true}});
+  });
+  for (const char* kind : {"unavailable", "failed"}) {
+    if (!answer.contains(kind)) continue;
+    const std::string reason = answer[kind].is_string() ? answer[kind].get<std::string>() : "";
+    if (kind == std::string("unavailable")) throw Unavailable("{}", reason);
+    throw Error("{}", reason);
+  }
+  launches_ = static_cast<std::int64_t>(claimed(answer, "launches"));
   return answer;
 }
 
@@ -51,41 +69,48 @@ void RemoteCandidate::prepare(const PlanRequest& request, const std::vector<Tens
             files);
 }
 
-void RemoteCandidate::call(bool loaded) { (void)ask({{"do", "call"}, {"loaded", loaded}}); }
+std::uint64_t RemoteCandidate::call(bool loaded) {
+  const json answer = ask({{"do", "call"}, {"loaded", loaded}});
+  const json fingerprint = answer.value("fingerprint", json());
+  if (!fingerprint.is_number_unsigned()) {
+    throw LostWorker(Outcome::failed, "the worker's answer holds no fingerprint");
+  }
+  return fingerprint.get<std::uint64_t>();
+}
 
-bool RemoteCandidate::enqueue_held() { return ask({{"do", "enqueue_held"}}).value("held", false); }
+bool RemoteCandidate::enqueue_held() {
+  const json answer = ask({{"do", "enqueue_held"}});
+  const json held = answer.value("held", json());
+  // A GPU's stream can always be closed.
+  if (!held.is_boolean() || (worker_->kind() == DeviceKind::cuda && !held.get<bool>())) {
+    throw LostWorker(Outcome::failed, "the worker did not close its stream");
+  }
+  return held.get<bool>();
+}
 
 void RemoteCandidate::release() { (void)ask({{"do", "release"}}); }
 
 void RemoteCandidate::settle() { (void)ask({{"do", "settle"}}); }
 
-namespace {
-
-// A time that the worker claims; anything but a positive number is no claim.
-double claimed_ns(const json& answer) {
-  const json ns = answer.value("ns", json());
-  if (!ns.is_number() || !(ns.get<double>() >= 0.0)) {
-    throw LostWorker(Outcome::failed, "the worker's answer holds no time");
-  }
-  return ns.get<double>();
+Lap RemoteCandidate::sample(const std::function<void()>& about_to_run) {
+  const bool audited = static_cast<bool>(about_to_run);
+  const json answer = ask({{"do", "sample"}, {"audited", audited}}, {}, about_to_run);
+  const json clock = answer.value("sm_clock_mhz", json());
+  return {claimed(answer, "ns"), clock.is_number() ? clock.get<double>() : 0.0};
 }
 
-}  // namespace
-
-Lap RemoteCandidate::sample() {
-  const json answer = ask({{"do", "sample"}});
-  const json clock = answer.value("sm_clock_mhz", json());
-  return {claimed_ns(answer), clock.is_number() ? clock.get<double>() : 0.0};
+void RemoteCandidate::sample_nothing(const std::function<void()>& about_to_run) {
+  (void)ask({{"do", "sample_nothing"}}, {}, about_to_run);
 }
 
 double RemoteCandidate::back_to_back(int count) {
-  return claimed_ns(ask({{"do", "back_to_back"}, {"count", count}}));
+  return claimed(ask({{"do", "back_to_back"}, {"count", count}}), "ns");
 }
 
 std::optional<double> RemoteCandidate::graph(int count) {
   const json answer = ask({{"do", "graph"}, {"count", count}});
   if (answer.contains("ns") && answer["ns"].is_null()) return std::nullopt;
-  return claimed_ns(answer);
+  return claimed(answer, "ns");
 }
 
 }  // namespace fusebench

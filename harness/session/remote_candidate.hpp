@@ -18,18 +18,20 @@ class RemoteCandidate final : public Candidate {
   explicit RemoteCandidate(WorkerProcess& worker) : worker_(&worker) {}
 
   void prepare(const PlanRequest& request, const std::vector<TensorView>& tensors) override;
-  void call(bool loaded) override;
+  std::uint64_t call(bool loaded) override;
   bool enqueue_held() override;
   void release() override;
   void settle() override;
-  Lap sample() override;
+  Lap sample(const std::function<void()>& about_to_run) override;
+  void sample_nothing(const std::function<void()>& about_to_run) override;
   double back_to_back(int count) override;
   std::optional<double> graph(int count) override;
   std::int64_t launches() override { return launches_; }
   int threads() override { return threads_of(worker_->process()); }
 
  private:
-  nlohmann::json ask(nlohmann::json message, const std::vector<int>& files = {});
+  nlohmann::json ask(nlohmann::json message, const std::vector<int>& files = {},
+                     const std::function<void()>& on_go = {});
 
   WorkerProcess* worker_;
   std::int64_t launches_ = 0;  // as the worker says

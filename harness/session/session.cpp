@@ -130,8 +130,10 @@ class Bailiff {
     } catch (const Unavailable& reason) {
       worker_.reset();
       return without_verdict(item, Outcome::unavailable, reason.what());
-    } catch (const Error& error) {
-      worker_.reset();
+    } catch (const Interrupted&) {
+      throw;
+    } catch (const std::exception& error) {
+      close();
       return without_verdict(item, Outcome::failed, error.what());
     }
   }
@@ -150,14 +152,14 @@ class Bailiff {
       worker_ = std::make_unique<WorkerProcess>(kind_, options_->device, options_->interrupted);
       whom_ = whom;
     }
-    worker_->set_deadline(std::chrono::duration<double>(options_->timeout_seconds));
+    worker_->set_limit(std::chrono::duration<double>(options_->timeout_seconds));
     const auto on_phase = [this](const std::string& phase) {
       worker_->set_phase(phase);
       observer_->on_phase(phase);
     };
     JobResult result;
     result.record = record_of(item.job, item.device);
-    if (options_->judge_in_worker || device_->sharing_refused()) {
+    if (options_->judge_in_worker || !device_->traits().sharing_refused.empty()) {
       const nlohmann::json answer =
           worker_->ask({{"do", "judge"}, {"job", item.job}}, {}, on_phase);
       result = result_in(answer);
@@ -168,7 +170,23 @@ class Bailiff {
     result.record.temperature_c = device_->temperature_c();
     const Outcome outcome = result.record.outcome;
     if (outcome != Outcome::passed && outcome != Outcome::unavailable) worker_.reset();
+    if (outcome == Outcome::failed) require_sound_device();
     return result;
+  }
+
+  // It may have been the judge's own call that failed, after which some devices answer nothing any more.
+  void require_sound_device() {
+    try {
+      device_->synchronise();
+    } catch (const Error&) {
+      close();
+    }
+  }
+
+  void close() {
+    worker_.reset();
+    court_.reset();
+    device_.reset();
   }
 
   static JobResult result_in(const nlohmann::json& answer) {

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <new>
 #include <nlohmann/json.hpp>
@@ -60,8 +61,7 @@ class Worker {
       return json::object();
     }
     if (what == "call") {
-      candidate_->call(question.at("loaded").get<bool>());
-      return json::object();
+      return {{"fingerprint", candidate_->call(question.at("loaded").get<bool>())}};
     }
     if (what == "enqueue_held") return {{"held", candidate_->enqueue_behind_hold()}};
     if (what == "release") {
@@ -73,8 +73,13 @@ class Worker {
       return json::object();
     }
     if (what == "sample") {
-      const Lap lap = candidate_->sample();
+      const bool audited = question.at("audited").get<bool>();
+      const Lap lap = candidate_->sample(audited ? when_told(question) : std::function<void()>());
       return {{"ns", lap.ns}, {"sm_clock_mhz", lap.sm_clock_mhz}};
+    }
+    if (what == "sample_nothing") {
+      candidate_->sample_nothing(when_told(question));
+      return json::object();
     }
     const int count = question.value("count", 1);
     if (what == "back_to_back") return {{"ns", candidate_->back_to_back(count)}};
@@ -84,6 +89,15 @@ class Worker {
     }
     if (what == "judge") return judge(question);
     throw Error("a worker cannot '{}'", what);
+  }
+
+  // The judge reads its clock before it says go: however late it wakes, it cannot see the call as shorter
+  // than it is.
+  std::function<void()> when_told(const json& question) {
+    return [this, token = question.at("token")] {
+      channel_.write(json{{"token", token}, {"phase", "ready"}}.dump());
+      (void)channel_.read();
+    };
   }
 
   void open() {
@@ -99,6 +113,9 @@ class Worker {
     };
     const std::unique_ptr<const std::vector<int>, decltype(closer)> owner(&files, closer);
 
+    // The old ones go first, so that two problems need never fit at once, and their plan before them.
+    candidate_->drop();
+    regions_.clear();
     std::vector<std::unique_ptr<Region>> regions(files.size());
     std::vector<TensorView> views;
     // The output may be the first input's memory: whoever writes decides how a region is mapped.
@@ -123,12 +140,12 @@ class Worker {
                     views.back().bytes);
       }
     }
+    regions_ = std::move(regions);
     candidate_->prepare(
         {question.at("control").get<bool>(), question.at("operator").get<std::string>(),
          question.at("variant").get<std::string>(), question.at("configuration").get<std::string>(),
          question.at("problem").get<std::string>()},
         views);
-    regions_ = std::move(regions);  // the old ones go only now, after the plan that used them
   }
 
   json judge(const json& question) {

@@ -55,7 +55,7 @@ std::uint64_t random_token() {
 
 WorkerProcess::WorkerProcess(DeviceKind kind, const DeviceOptions& options,
                              std::function<bool()> interrupted)
-    : interrupted_(std::move(interrupted)), deadline_(std::chrono::steady_clock::now()) {
+    : kind_(kind), interrupted_(std::move(interrupted)) {
   std::array<int, 2> ends{};
   if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends.data()) != 0) {
     throw Error("cannot start a worker process: {}", std::strerror(errno));
@@ -71,19 +71,36 @@ WorkerProcess::WorkerProcess(DeviceKind kind, const DeviceOptions& options,
   process_ = fork();
   if (process_ == 0) become_worker(argv.data(), judge);
   close(ends[1]);
+  if (process_ > 0) (void)setpgid(process_, process_);  // whoever of the two comes first
   if (process_ < 0) throw Error("cannot start a worker process: {}", std::strerror(errno));
 }
 
-WorkerProcess::~WorkerProcess() {
-  if (reaped_ || process_ <= 0) return;
+// It leads a group of its own: what it has started goes with it.
+void WorkerProcess::kill_all() const noexcept {
+  (void)kill(-process_, SIGKILL);
   (void)kill(process_, SIGKILL);
+}
+
+bool WorkerProcess::has_died() const noexcept {
+  siginfo_t info{};
+  return waitid(P_PID, static_cast<id_t>(process_), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+         info.si_pid != 0;
+}
+
+WorkerProcess::~WorkerProcess() {
+  if (process_ <= 0) return;
+  if (reaped_) {
+    (void)kill(-process_, SIGKILL);
+    return;
+  }
+  kill_all();
   while (waitpid(process_, nullptr, 0) < 0 && errno == EINTR) {
   }
 }
 
 std::string WorkerProcess::cause_of_death() {
   // It may have closed its end and live on; one that is dying keeps its own status.
-  (void)kill(process_, SIGKILL);
+  kill_all();
   int status = 0;
   while (waitpid(process_, &status, 0) < 0 && errno == EINTR) {
   }
@@ -96,10 +113,9 @@ std::string WorkerProcess::cause_of_death() {
   return fmt::format("the worker process exited with code {}{}", WEXITSTATUS(status), words);
 }
 
-void WorkerProcess::set_deadline(std::chrono::duration<double> limit) {
-  limit_seconds_ = limit.count();
-  deadline_ = std::chrono::steady_clock::now() +
-              std::chrono::duration_cast<std::chrono::nanoseconds>(limit);
+void WorkerProcess::set_limit(std::chrono::duration<double> limit) {
+  limit_ = limit;
+  left_ = limit;
 }
 
 void WorkerProcess::lose(Outcome outcome, const std::string& reason) {
@@ -108,21 +124,35 @@ void WorkerProcess::lose(Outcome outcome, const std::string& reason) {
 
 nlohmann::json WorkerProcess::ask(nlohmann::json message, const std::vector<int>& files,
                                   const std::function<void(const std::string&)>& on_phase) {
-  using Status = LineChannel::Status;
   // A candidate shares the worker's memory and its socket. An answer that was written before the question,
   // or by someone who did not see it, has another token.
   const std::string token = fmt::format("{:016x}", random_token());
   message["token"] = token;
+  const auto start = std::chrono::steady_clock::now();
+  const auto deadline = start + std::chrono::duration_cast<std::chrono::nanoseconds>(left_);
   // A worker that died before this is noticed by the read below.
   (void)channel_->write(message.dump(), files);
+  nlohmann::json answer = answer_to(token, deadline, on_phase);
+  left_ -= std::chrono::steady_clock::now() - start;
+  return answer;
+}
+
+void WorkerProcess::tell(const nlohmann::json& message) { (void)channel_->write(message.dump()); }
+
+nlohmann::json WorkerProcess::answer_to(const std::string& token,
+                                        std::chrono::steady_clock::time_point deadline,
+                                        const std::function<void(const std::string&)>& on_phase) {
+  using Status = LineChannel::Status;
   for (;;) {
     std::string line;
-    switch (channel_->read_until(deadline_, line)) {
+    switch (channel_->read_until(deadline, line)) {
       case Status::closed: lose(Outcome::crashed, cause_of_death());
       case Status::deadline:
-        lose(Outcome::timed_out, fmt::format("no answer within {} s", limit_seconds_));
+        lose(Outcome::timed_out, fmt::format("no answer within {} s", limit_.count()));
       case Status::woken:
         if (interrupted_()) throw Interrupted();
+        // A child that it left behind keeps the socket open.
+        if (has_died()) lose(Outcome::crashed, cause_of_death());
         continue;
       case Status::line: break;
     }

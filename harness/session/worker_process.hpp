@@ -39,26 +39,38 @@ class WorkerProcess {
   WorkerProcess(const WorkerProcess&) = delete;
   WorkerProcess& operator=(const WorkerProcess&) = delete;
 
-  /// All answers until the next deadline must come within `limit` from now.
-  void set_deadline(std::chrono::duration<double> limit);
+  /// From now on answers may be waited for as long as this, all together. What the judge does between its
+  /// questions does not count.
+  void set_limit(std::chrono::duration<double> limit);
   /// Where the job is, for the reason of a death.
   void set_phase(std::string phase) { phase_ = std::move(phase); }
 
   /// Sends a message with open files and waits for its answer. What the worker says while it works, under
-  /// "phase", goes to `on_phase`. Throws LostWorker when it dies, is silent until the deadline, or
+  /// "phase", goes to `on_phase`. Throws LostWorker when it dies, is silent beyond the limit, or
   /// answers what was not asked; Interrupted.
   nlohmann::json ask(nlohmann::json message, const std::vector<int>& files = {},
                      const std::function<void(const std::string&)>& on_phase = {});
 
+  /// Sends a message that has no answer.
+  void tell(const nlohmann::json& message);
+
   [[nodiscard]] int process() const noexcept { return process_; }
+  [[nodiscard]] DeviceKind kind() const noexcept { return kind_; }
 
  private:
   [[nodiscard]] std::string cause_of_death();
   [[noreturn]] void lose(Outcome outcome, const std::string& reason);
 
+  [[nodiscard]] nlohmann::json answer_to(const std::string& token,
+                                         std::chrono::steady_clock::time_point deadline,
+                                         const std::function<void(const std::string&)>& on_phase);
+  [[nodiscard]] bool has_died() const noexcept;
+  void kill_all() const noexcept;
+
+  DeviceKind kind_;
   std::function<bool()> interrupted_;
-  std::chrono::steady_clock::time_point deadline_;
-  double limit_seconds_ = 0.0;
+  std::chrono::duration<double> limit_{0};
+  std::chrono::duration<double> left_{0};
   std::string phase_ = "start";
   std::string last_words_;  // what the worker said of a fault before it died
   pid_t process_ = -1;

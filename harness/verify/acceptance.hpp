@@ -13,8 +13,8 @@ namespace fusebench {
 
 /// Throws Error when the operator has no bound for `precision`.
 [[nodiscard]] inline AcceptanceRule rule_of(const Operator& op, Precision precision) {
-  return precision == Precision::exact_order ? AcceptanceRule{true, {}}
-                                             : AcceptanceRule{false, op.bound(precision)};
+  return rule_of(precision,
+                 precision == Precision::exact_order ? ErrorBound{} : op.bound(precision));
 }
 
 }  // namespace fusebench

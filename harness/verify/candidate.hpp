@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -29,8 +30,8 @@ class Candidate {
   /// Makes the plan, and lets go of the one before. The regions outlive the plan.
   virtual void prepare(const PlanRequest& request, const std::vector<TensorView>& tensors) = 0;
   /// One call, beside work of the harness's own if `loaded`. Returns when what was enqueued where a plan
-  /// must enqueue is done.
-  virtual void call(bool loaded) = 0;
+  /// must enqueue is done, with the output's fingerprint, taken there right behind the call.
+  [[nodiscard]] virtual std::uint64_t call(bool loaded) = 0;
   /// Enqueues one call where it must wait until release(), which waits for it; false, and nothing was
   /// called, where a call is done when it returns, or where the judge would have to wait with it.
   [[nodiscard]] virtual bool enqueue_held() = 0;
@@ -38,7 +39,11 @@ class Candidate {
   /// Waits for everything on the device, wherever it was put. Throws what failed.
   virtual void settle() = 0;
   /// One call that finds nothing of its data in any cache; what it says of its time is its own claim.
-  [[nodiscard]] virtual Lap sample() = 0;
+  /// `about_to_run`, where given, is called when all is ready and the call itself comes next; the call
+  /// waits until it returns.
+  [[nodiscard]] virtual Lap sample(const std::function<void()>& about_to_run) = 0;
+  /// The same, of no call at all: what going and answering take.
+  virtual void sample_nothing(const std::function<void()>& about_to_run) = 0;
   [[nodiscard]] virtual double back_to_back(int count) = 0;
   [[nodiscard]] virtual std::optional<double> graph(int count) = 0;
   /// Kernels launched by the plan since prepare(), in the making of it too; 0 on a CPU.
@@ -53,16 +58,19 @@ class LocalCandidate final : public Candidate {
   explicit LocalCandidate(Device& device) : device_(&device) {}
 
   void prepare(const PlanRequest& request, const std::vector<TensorView>& tensors) override;
+  /// Lets go of the plan.
+  void drop() { plan_.reset(); }
   /// A plan that needs no name, for tests and for whoever owns the loop.
   void adopt(std::unique_ptr<Plan> plan, const std::vector<TensorView>& tensors);
-  void call(bool loaded) override;
+  std::uint64_t call(bool loaded) override;
   /// The judge shares this process and its stream, and would wait with it.
   bool enqueue_held() override { return false; }
   void release() override { stopwatch().release(); }
   /// As enqueue_held(), for a judge in another process.
   bool enqueue_behind_hold();
   void settle() override { device_->synchronise(); }
-  Lap sample() override;
+  Lap sample(const std::function<void()>& about_to_run) override;
+  void sample_nothing(const std::function<void()>& about_to_run) override;
   double back_to_back(int count) override;
   std::optional<double> graph(int count) override;
   std::int64_t launches() override { return launches_; }
@@ -76,6 +84,7 @@ class LocalCandidate final : public Candidate {
   std::unique_ptr<Stopwatch> stopwatch_;
   std::unique_ptr<Plan> plan_;
   std::optional<TensorTable> tensors_;
+  MemoryRange output_;
   std::int64_t launches_ = 0;
 };
 

@@ -12,7 +12,8 @@ namespace {
 constexpr std::int64_t threads = 256;  // of a block, as in kernels/tally.cu
 constexpr std::int64_t blocks_per_multiprocessor = 8;
 
-// Both cross the border between host and device as bytes.
+// These cross the border between host and device as bytes.
+static_assert(std::is_trivially_copyable_v<AcceptanceRule>);
 static_assert(std::is_trivially_copyable_v<Tally>);
 static_assert(std::is_trivially_copyable_v<OracleArguments>);
 

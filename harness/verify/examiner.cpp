@@ -6,6 +6,7 @@
 #include <optional>
 #include <thread>
 
+#include "harness/core/error.hpp"
 #include "harness/core/generator.hd.hpp"
 
 namespace fusebench {
@@ -50,10 +51,11 @@ Verdict verify_once(Candidate& candidate, Workbench& bench, Device& device,
                     const AcceptanceRule& rule, bool loaded) {
   bench.prepare();
   device.quiesce();
-  candidate.call(loaded);
+  const std::uint64_t at_end = candidate.call(loaded);
   const std::uint64_t at_return = bench.output_fingerprint();
   candidate.settle();
-  const bool changed = bench.output_fingerprint() != at_return;
+  const std::uint64_t settled = bench.output_fingerprint();
+  const bool changed = settled != at_end || settled != at_return;
   Verdict verdict = judge_output(bench, rule);
   if (changed) {
     verdict =
@@ -77,17 +79,12 @@ Verdict check_gate(Candidate& candidate, Workbench& bench, Device& device) {
                    "enqueued on, where the clock does not see it");
 }
 
-Verdict examine(const Operator& op, const Case& one, PlanRequest request,
-                const AcceptanceRule& rule, std::uint64_t seed, Device& device,
-                Candidate& candidate) {
-  const AcceptanceRule here =
-      one.inputs.exact_values && !rule.bits ? AcceptanceRule{false, {0.0, 0.0}} : rule;
-  Workbench bench(op, one.problem, one.inputs, one.placement, seed, device);
-  request.problem = one.problem.to_string();
-  candidate.prepare(request, bench.views());
+namespace {
 
-  Verdict verdict = verify_once(candidate, bench, device, here);
-  if (!verdict.right) return verdict;
+// What follows the first call of a case, which was right.
+Verdict examine_further(const Operator& op, const Case& one, const AcceptanceRule& here,
+                        std::uint64_t seed, Device& device, Candidate& candidate, Workbench& bench,
+                        Verdict verdict) {
   const std::uint64_t bits = bench.output_fingerprint();
 
   bench.rearm();
@@ -124,6 +121,26 @@ Verdict examine(const Operator& op, const Case& one, PlanRequest request,
     }
   }
   return verdict;
+}
+
+}  // namespace
+
+Verdict examine(const Operator& op, const Case& one, PlanRequest request,
+                const AcceptanceRule& rule, std::uint64_t seed, Device& device,
+                Candidate& candidate) {
+  const AcceptanceRule here =
+      one.inputs.exact_values && !rule.bits ? AcceptanceRule{false, {0.0, 0.0}} : rule;
+  Workbench bench(op, one.problem, one.inputs, one.placement, seed, device);
+  request.problem = one.problem.to_string();
+  candidate.prepare(request, bench.views());
+
+  Verdict verdict = verify_once(candidate, bench, device, here);
+  if (!verdict.right) return verdict;
+  try {
+    return examine_further(op, one, here, seed, device, candidate, bench, verdict);
+  } catch (const Unavailable& reason) {
+    throw Error("it refused a call after it had taken one like it: {}", reason.what());
+  }
 }
 
 }  // namespace fusebench

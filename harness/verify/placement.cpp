@@ -6,6 +6,7 @@
 #include <array>
 #include <cstring>
 
+#include "harness/core/error.hpp"
 #include "harness/core/generator.hd.hpp"
 
 namespace fusebench {
@@ -40,6 +41,9 @@ PlacedTensor::PlacedTensor(Device& device, std::string name, std::size_t bytes,
     : device_(&device), name_(std::move(name)), bytes_(bytes) {
   const std::size_t zones = placement.edge == Edge::none ? 2 * zone_bytes : zone_bytes;
   region_ = device.make_region(zones + placement.shift + bytes, others_may_write);
+  if (placement.edge != Edge::none && !region_->guarded()) {
+    throw Unavailable("{}: this device cannot leave addresses unmapped", placement.name);
+  }
   switch (placement.edge) {
     case Edge::none: offset_ = zone_bytes + placement.shift; break;
     case Edge::begin: offset_ = 0; break;

@@ -30,8 +30,8 @@ class PlacedTensor {
   /// The strips on both sides, less where an unmapped page begins.
   static constexpr std::size_t zone_bytes = std::size_t{64} * 1024;
 
-  /// `name` is the tensor's, for messages. Nobody but this process may write it unless
-  /// `others_may_write`. The device must outlive it.
+  /// `name` is the tensor's, for messages; `others_may_write` as in Device::make_region. The device must
+  /// outlive it. Throws Unavailable when it is to lie at an unmapped page and the device has none.
   PlacedTensor(Device& device, std::string name, std::size_t bytes, const Placement& placement,
                bool others_may_write);
 

@@ -141,9 +141,10 @@ void Workbench::prepare(bool watch_inputs) {
     for (std::size_t i = 0; i < streams_.size(); ++i) {
       if (!fresh_[i] && (changed || (in_place_ && i == 0))) write_input(i);
     }
-    const auto broken = [](const PlacedTensor& tensor) { return tensor.broken().has_value(); };
-    if (std::any_of(placed_.begin(), placed_.end(), broken)) rearm();
   }
+  // Whoever broke them: the bench may have served another variant before.
+  const auto broken = [](const PlacedTensor& tensor) { return tensor.broken().has_value(); };
+  if (std::any_of(placed_.begin(), placed_.end(), broken)) rearm();
   std::fill(fresh_.begin(), fresh_.end(), false);
   if (!watch_inputs) {
     fingerprints_.clear();

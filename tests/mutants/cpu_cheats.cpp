@@ -193,40 +193,44 @@ const bool alignment = add_mutant("assumes_alignment", must_be(19, "crashed", "s
                                   });
 #endif
 
-const bool elsewhere = add_mutant("finishes_in_thread",
-                                  must_be(23, "wrong", "after the call had returned|never written"),
-                                  [](const Epilogue& e, const Configuration&) {
-                                    std::thread([e] {
-                                      std::this_thread::sleep_for(std::chrono::microseconds(400));
-                                      right(e);
-                                    }).detach();
-                                  }) &&
-                       add_mutant("finishes_in_child", must_be(23, "wrong", "never written"),
-                                  [](const Epilogue& e, const Configuration&) {
-                                    if (fork() == 0) {
-                                      std::this_thread::sleep_for(milliseconds(50));
-                                      right(e);
-                                      _exit(0);
-                                    }
-                                  }) &&
-                       add_mutant("leaves_threads", must_be(23, "wrong", "more threads behind"),
-                                  [](const Epilogue& e, const Configuration&) {
-                                    right(e);
-                                    std::thread([] {
-                                      std::this_thread::sleep_for(std::chrono::seconds(30));
-                                    }).detach();
-                                  }) &&
-                       // One element of a thousand keeps what another thread put there.
-                       add_mutant(
-                           "race", must_be(25, "wrong", "elements wrong"),
-                           [](const Epilogue& e, const Configuration&) {
-                             static std::minstd_rand random(static_cast<unsigned>(getpid()));
-                             right(e);
-                             for (std::int64_t i = 0; i < e.sizes.elements(); ++i) {
-                               if (random() % 1000 == 0) e.y[i] = 2.0F * e.y[i] + 1.0F;
-                             }
-                           },
-                           Precision::float32);
+const bool elsewhere =
+    add_mutant("finishes_in_thread",
+               must_be(23, "wrong", "after the call had returned|never written"),
+               [](const Epilogue& e, const Configuration&) {
+                 std::thread([e] {
+                   std::this_thread::sleep_for(std::chrono::microseconds(400));
+                   right(e);
+                 }).detach();
+               }) &&
+    add_mutant(
+        "finishes_soon_in_thread",
+        must_be(23, "wrong", "after the call had returned|never written"),
+        [](const Epilogue& e, const Configuration&) { std::thread([e] { right(e); }).detach(); }) &&
+    add_mutant("finishes_in_child", must_be(23, "wrong", "never written"),
+               [](const Epilogue& e, const Configuration&) {
+                 if (fork() == 0) {
+                   std::this_thread::sleep_for(milliseconds(50));
+                   right(e);
+                   _exit(0);
+                 }
+               }) &&
+    add_mutant(
+        "leaves_threads", must_be(23, "wrong", "more threads behind"),
+        [](const Epilogue& e, const Configuration&) {
+          right(e);
+          std::thread([] { std::this_thread::sleep_for(std::chrono::seconds(30)); }).detach();
+        }) &&
+    // One element of a thousand keeps what another thread put there.
+    add_mutant(
+        "race", must_be(25, "wrong", "elements wrong"),
+        [](const Epilogue& e, const Configuration&) {
+          static std::minstd_rand random(static_cast<unsigned>(getpid()));
+          right(e);
+          for (std::int64_t i = 0; i < e.sizes.elements(); ++i) {
+            if (random() % 1000 == 0) e.y[i] = 2.0F * e.y[i] + 1.0F;
+          }
+        },
+        Precision::float32);
 
 }  // namespace
 }  // namespace fusebench::residual_epilogue

@@ -10,6 +10,7 @@
 #include <stdexcept>
 #include <thread>
 
+#include "harness/core/error.hpp"
 #include "tests/mutants/cpu_mutant.hpp"
 
 namespace {
@@ -74,6 +75,16 @@ const bool deaths =
                  sleep_for_ever();
                });
 
+const bool refusals =
+    add_mutant("refuses_everything", must_be(21, "unavailable", "verified in no case: .*not today"),
+               [](const Epilogue&, const Configuration&) { throw Unavailable("not today"); }) &&
+    add_mutant("refuses_later", must_be(21, "failed", "refused a call after it had taken one"),
+               [](const Epilogue& e, const Configuration&) {
+                 static int calls = 0;
+                 if (++calls > 1) throw Unavailable("not again");
+                 right(e);
+               });
+
 const bool lies =
     add_mutant("forges_phase", must_be(27, "failed", "to no question of ours"),
                [](const Epilogue&, const Configuration&) {
@@ -94,6 +105,19 @@ const bool lies =
                    (void)clock_gettime(CLOCK_MONOTONIC, &patched_at);
                    clock_is_patched = true;
                  }
+                 right(e);
+               }) &&
+    // Fast only where nobody else holds a watch: calls in a row, after the first, do nothing.
+    add_mutant("skips_repeats_and_slows_its_clock",
+               must_be(27, "wrong", "part of the work escapes the clock"),
+               [](const Epilogue& e, const Configuration&) {
+                 static float seen = 0.0F;
+                 if (!clock_is_patched) {
+                   (void)clock_gettime(CLOCK_MONOTONIC, &patched_at);
+                   clock_is_patched = true;
+                 }
+                 if (e.sizes.elements() > 500'000 && e.c[0] == seen) return;
+                 seen = e.c[0];
                  right(e);
                });
 

@@ -9,6 +9,15 @@ extern "C" __global__ void right(float* y, const float* c, const float* b, Exten
   if (i < extents.elements) y[i] = exact_order(c[i], bias_of(b, extents, i));
 }
 
+// One row a block of y, which ends at 65,535.
+extern "C" __global__ void rows_in_y(float* y, const float* c, const float* b, Extents extents) {
+  const u64 spatial = extents.spatial.divisor;
+  const u64 i = element();
+  if (i >= spatial) return;
+  const u64 at = blockIdx.y * spatial + i;
+  y[at] = exact_order(c[at], bias_of(b, extents, at));
+}
+
 // Keeps the first bias it meets in a global.
 __device__ float kept[65536];
 extern "C" __global__ void stale_bias(float* y, const float* c, const float* b, Extents extents,
@@ -62,6 +71,25 @@ std::unique_ptr<Plan> side_stream(const CudaRequest& request) {
   });
 }
 
+// Waits for the plan's stream, which then never waits for it: the end of the work escapes.
+std::unique_ptr<Plan> forks_without_join(const CudaRequest& request) {
+  CUstream stream = nullptr;
+  CUevent begun = nullptr;
+  FUSEBENCH_CUDA(StreamCreate, &stream, CU_STREAM_NON_BLOCKING);
+  FUSEBENCH_CUDA(EventCreate, &begun, CU_EVENT_DISABLE_TIMING);
+  auto* const main = static_cast<CUstream>(request.device.stream());
+  std::shared_ptr<CudaKernel> kernel = request.module->kernel("right");
+  const LaunchShape shape = {.blocks = blocks_for(request.sizes.elements(), threads),
+                             .threads = threads};
+  return make_plan([=, module = request.module,
+                    extents = KernelExtents(request.sizes)](const TensorTable& tensors) {
+    FUSEBENCH_CUDA(EventRecord, begun, main);
+    FUSEBENCH_CUDA(StreamWaitEvent, stream, begun, 0);
+    kernel->launch_on(stream, shape, tensors.output(), tensors.input(tensor_c),
+                      tensors.input(tensor_b), extents);
+  });
+}
+
 std::unique_ptr<Plan> failed_launch(const CudaRequest& request) {
   std::shared_ptr<CudaKernel> kernel = request.module->kernel("right");
   return make_plan([module = request.module, kernel,
@@ -74,25 +102,34 @@ std::unique_ptr<Plan> failed_launch(const CudaRequest& request) {
   });
 }
 
-// A kernel that nobody registered, past the harness's own way to launch one: as a library would.
-std::unique_ptr<Plan> never_launches(const CudaRequest& request) {
+// Past the harness's own way to launch a kernel, as a library would.
+std::unique_ptr<Plan> launched_by_hand(const CudaRequest& request, const char* entry,
+                                       std::uint32_t blocks_x, std::uint32_t blocks_y) {
   const CompiledKernel compiled =
       compile_kernel({.source = __FILE__, .macros = {}}, *request.device.traits().architecture, "");
   CUmodule loaded = nullptr;
   CUfunction function = nullptr;
   FUSEBENCH_CUDA(ModuleLoadData, &loaded, compiled.cubin.data());
-  FUSEBENCH_CUDA(ModuleGetFunction, &function, loaded, "right");
+  FUSEBENCH_CUDA(ModuleGetFunction, &function, loaded, entry);
   auto* const stream = static_cast<CUstream>(request.device.stream());
-  const std::uint32_t blocks = blocks_for(request.sizes.elements(), threads);
   return make_plan([=, extents = KernelExtents(request.sizes)](const TensorTable& tensors) {
     float* y = tensors.output();
     const float* c = tensors.input(tensor_c);
     const float* b = tensors.input(tensor_b);
     KernelExtents copy = extents;
     std::array<void*, 4> arguments = {&y, &c, &b, &copy};
-    FUSEBENCH_CUDA(LaunchKernel, function, blocks, 1, 1, threads, 1, 1, 0, stream, arguments.data(),
-                   nullptr);
+    FUSEBENCH_CUDA(LaunchKernel, function, blocks_x, blocks_y, 1, threads, 1, 1, 0, stream,
+                   arguments.data(), nullptr);
   });
+}
+
+std::unique_ptr<Plan> never_launches(const CudaRequest& request) {
+  return launched_by_hand(request, "right", blocks_for(request.sizes.elements(), threads), 1);
+}
+
+std::unique_ptr<Plan> grid_y(const CudaRequest& request) {
+  return launched_by_hand(request, "rows_in_y", blocks_for(request.sizes.spatial, threads),
+                          static_cast<std::uint32_t>(request.sizes.rows));
 }
 
 std::unique_ptr<Plan> stale_bias(const CudaRequest& request) {
@@ -121,8 +158,11 @@ const bool registered =
           return is_timed_size(request.sizes) ? side_stream(request)
                                               : one_launch(request, "right", threads);
         }) &&
+    add("forks_without_join", must_be(22, "wrong", "after the call had returned"),
+        forks_without_join) &&
     add("failed_launch", must_be(21, "wrong", "never written"), failed_launch) &&
     add("never_launches", must_be(38, "wrong", "launched no kernel of its own"), never_launches) &&
+    add("grid_y", must_be(18, "failed", "c=65537.*cuLaunchKernel"), grid_y) &&
     add("stale_bias", must_be(12, "wrong", "after input b was changed in place"), stale_bias) &&
     add("right_at_first", must_be(7, "wrong", "wrong in timed call"),
         [](const CudaRequest& request) {

@@ -41,7 +41,7 @@ class CpuStopwatch final : public Stopwatch {
   explicit CpuStopwatch(std::int64_t cache_bytes)
       : eraser_(allocate_pages(static_cast<std::size_t>(2 * cache_bytes))) {}
 
-  Lap cold(const std::function<void()>& call) override {
+  Lap cold(const std::function<void()>& call, const std::function<void()>& about_to_run) override {
     // Written rather than read: the call then pays for writing back lines that are not its own, as
     // its own last lines are written back after it. In a steady state the two are equal.
     // One ordinary store a line: a large memset may go past the caches and evict nothing.
@@ -51,6 +51,7 @@ class CpuStopwatch final : public Stopwatch {
                              [&](std::int64_t begin, std::int64_t end) {
                                for (std::int64_t i = begin; i < end; i += line) bytes[i] = round_;
                              });
+    if (about_to_run) about_to_run();
     const auto start = std::chrono::steady_clock::now();
     call();
     return {elapsed_ns(start), 0.0};
@@ -93,7 +94,6 @@ class CpuDevice final : public Device {
   std::unique_ptr<Region> open_region(int descriptor, std::size_t bytes, bool writable) override {
     return open_cpu_region(descriptor, bytes, writable);
   }
-  std::optional<std::string> sharing_refused() const override { return std::nullopt; }
 
   void generate(float* to, std::int64_t count, const InputRecipe& recipe,
                 std::uint64_t seed) override {

@@ -97,7 +97,8 @@ std::unique_ptr<Region> make_cpu_region(std::size_t bytes, bool others_may_write
       std::make_unique<CpuRegion>(descriptor, rounded, PROT_READ | PROT_WRITE, /*owns=*/true);
   // Nobody may cut it short, which would kill whoever reads it, and no mapping but the one above may
   // write to what is read only.
-  const int seals = F_SEAL_SHRINK | F_SEAL_GROW | (others_may_write ? 0 : F_SEAL_FUTURE_WRITE);
+  const int seals =
+      F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | (others_may_write ? 0 : F_SEAL_FUTURE_WRITE);
   if (fcntl(descriptor, F_ADD_SEALS, seals) != 0) {
     throw Unavailable("shared memory cannot be sealed (Linux 5.1 or later can): {}",
                       std::strerror(errno));

@@ -71,6 +71,7 @@ DeviceTraits read_traits(const Nvml& nvml) {
   const int number = 10 * attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) +
                      attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
   traits.architecture = Architecture{.number = number, .specific = number >= 90};
+  traits.sharing_refused = cuda_sharing_refused().value_or("");
   return traits;
 }
 
@@ -126,7 +127,6 @@ class HardwareDevice final : public CudaDevice {
   std::unique_ptr<Region> open_region(int descriptor, std::size_t bytes, bool writable) override {
     return open_cuda_region(descriptor, bytes, writable);
   }
-  std::optional<std::string> sharing_refused() const override { return cuda_sharing_refused(); }
 
   void generate(float* to, std::int64_t count, const InputRecipe& recipe,
                 std::uint64_t seed) override {
@@ -149,7 +149,8 @@ class HardwareDevice final : public CudaDevice {
       fingerprint_->launch(cover(words), ranges[i].address, static_cast<std::uint64_t>(words),
                            static_cast<std::uint64_t*>(sums_.address()) + i);
     }
-    download(sums.data(), sums_.address(), bytes);
+    finish_call();  // and not for what else may run
+    FUSEBENCH_CUDA(MemcpyDtoH, sums.data(), reinterpret_cast<CUdeviceptr>(sums_.address()), bytes);
     return sums;
   }
 

@@ -40,8 +40,8 @@ class MappedRegion final : public Region {
  public:
   /// Takes the handle; `descriptor` too, when it is not -1.
   MappedRegion(CUmemGenericAllocationHandle handle, int descriptor, std::size_t bytes,
-               bool writable)
-      : bytes_(bytes), page_(page_bytes()), descriptor_(descriptor), handle_(handle) {
+               std::size_t page, bool writable)
+      : bytes_(bytes), page_(page), descriptor_(descriptor), handle_(handle) {
     try {
       FUSEBENCH_CUDA(MemAddressReserve, &reserved_, bytes_ + 2 * page_, 0, 0, 0);
       FUSEBENCH_CUDA(MemMap, reserved_ + page_, bytes_, 0, handle_, 0);
@@ -131,15 +131,16 @@ std::unique_ptr<Region> make_cuda_region(std::size_t bytes) {
       driver().check(exported, "cuMemExportToShareableHandle");
     }
   }
-  return std::make_unique<MappedRegion>(handle, descriptor, rounded, /*writable=*/true);
+  return std::make_unique<MappedRegion>(handle, descriptor, rounded, page, /*writable=*/true);
 }
 
 std::unique_ptr<Region> open_cuda_region(int descriptor, std::size_t bytes, bool writable) {
+  const std::size_t page = page_bytes();
   CUmemGenericAllocationHandle handle = 0;
   FUSEBENCH_CUDA(MemImportFromShareableHandle, &handle,
                  reinterpret_cast<void*>(static_cast<std::intptr_t>(descriptor)),
                  CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR);
-  return std::make_unique<MappedRegion>(handle, -1, bytes, writable);
+  return std::make_unique<MappedRegion>(handle, -1, bytes, page, writable);
 }
 
 }  // namespace fusebench

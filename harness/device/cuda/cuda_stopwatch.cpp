@@ -83,7 +83,8 @@ void CudaStopwatch::release() {
 }
 
 // Runs `enqueue` behind the holding kernel and between the two events; nanoseconds between them.
-double CudaStopwatch::held(const std::function<void()>& enqueue) {
+double CudaStopwatch::held(const std::function<void()>& enqueue,
+                           const std::function<void()>& about_to_run) {
   read_clock(offsetof(Mailbox, before));
   (void)hold();
   try {
@@ -91,6 +92,7 @@ double CudaStopwatch::held(const std::function<void()>& enqueue) {
     enqueue();
     FUSEBENCH_CUDA(EventRecord, stop_, stream_);
     read_clock(offsetof(Mailbox, after));
+    if (about_to_run) about_to_run();
   } catch (...) {
     mailbox_->release = 1;
     throw;
@@ -101,12 +103,13 @@ double CudaStopwatch::held(const std::function<void()>& enqueue) {
   return std::round(static_cast<double>(milliseconds) * 1e9) / 1e3;  // a float's digits, no more
 }
 
-Lap CudaStopwatch::cold(const std::function<void()>& call) {
+Lap CudaStopwatch::cold(const std::function<void()>& call,
+                        const std::function<void()>& about_to_run) {
   // A persisting window left by an earlier call would keep its lines through the erasing
   // (llm.c #851). Devices without such windows refuse; that is as good.
   (void)driver().CtxResetPersistingL2Cache();
   FUSEBENCH_CUDA(MemsetD8Async, device_address(eraser_), 0, eraser_.bytes(), stream_);
-  const double ns = held(call);
+  const double ns = held(call, about_to_run);
   return {ns, std::min(mailbox_->before.mhz(), mailbox_->after.mhz())};
 }
 

@@ -17,7 +17,7 @@ class CudaStopwatch final : public Stopwatch {
   CudaStopwatch(const CudaStopwatch&) = delete;
   CudaStopwatch& operator=(const CudaStopwatch&) = delete;
 
-  Lap cold(const std::function<void()>& call) override;
+  Lap cold(const std::function<void()>& call, const std::function<void()>& about_to_run) override;
   double back_to_back(const std::function<void()>& call, int count) override;
   bool hold() override;
   void release() override;
@@ -27,7 +27,7 @@ class CudaStopwatch final : public Stopwatch {
   struct Mailbox;  // page-locked words that host and device both see
 
   void read_clock(std::size_t offset);
-  double held(const std::function<void()>& enqueue);
+  double held(const std::function<void()>& enqueue, const std::function<void()>& about_to_run = {});
 
   CUstream stream_;
   Buffer eraser_;
