@@ -150,7 +150,8 @@ bool add(const char* name, const std::string& idea,
 }
 
 const bool registered =
-    add("side_stream", must_be(22, "wrong", "does not wait for the one it must be enqueued on"),
+    add("side_stream",
+        must_be(22, "wrong", "does not wait for the one|after the call had returned"),
         side_stream) &&
     add("side_stream_when_timed",
         must_be(22, "wrong", "does not wait for the one it must be enqueued on"),
