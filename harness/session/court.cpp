@@ -146,7 +146,7 @@ Verdict Court::time_it(const Job& job, const Operator& op, const Problem& proble
   candidate.prepare(request_of(job, problem), tensors.views());
   tensors.renew(job.seed);
   // What the record's errors speak of: the inputs that the seed names.
-  const Verdict verdict = verify_once(candidate, tensors, *device_, rule);
+  Verdict verdict = verify_once(candidate, tensors, *device_, rule);
   if (!verdict.right) return verdict;
   if (!job.control && device_->traits().kind == DeviceKind::cuda && candidate.launches() == 0) {
     return {false, "it is right, but launched no kernel of its own: something else computed it",

@@ -156,7 +156,7 @@ nlohmann::json WorkerProcess::answer_to(const std::string& token,
         continue;
       case Status::line: break;
     }
-    const nlohmann::json answer = nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false);
+    nlohmann::json answer = nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false);
     if (!answer.is_object()) lose(Outcome::failed, "the worker's answer is not readable");
     if (answer.contains("fault") && answer["fault"].is_string()) {
       last_words_ = answer["fault"].get<std::string>();

@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 
+#include "harness/device/cpu/cpu_region.hpp"
 #include "harness/device/cpu/thread_pool.hpp"
 
 namespace fusebench {
@@ -72,6 +73,7 @@ DeviceTraits read_cpu_traits() {
   traits.cache_bytes = last_level_cache_bytes();
   traits.memory_bytes = static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) *
                         static_cast<std::int64_t>(sysconf(_SC_PAGESIZE));
+  traits.sharing_refused = cpu_sharing_refused();
   return traits;
 }
 

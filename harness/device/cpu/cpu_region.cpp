@@ -59,6 +59,10 @@ class CpuRegion final : public Region {
   std::size_t bytes() const noexcept override { return bytes_; }
   int descriptor() const noexcept override { return descriptor_; }
   bool guarded() const noexcept override { return true; }
+  void keep_to_this_process() noexcept {
+    (void)close(descriptor_);
+    descriptor_ = -1;
+  }
 
  private:
   // Huge pages keep TLB misses, and so the luck of the page tables, out of the timings. Most systems give
@@ -96,14 +100,20 @@ std::unique_ptr<Region> make_cpu_region(std::size_t bytes, bool others_may_write
   auto region =
       std::make_unique<CpuRegion>(descriptor, rounded, PROT_READ | PROT_WRITE, /*owns=*/true);
   // Nobody may cut it short, which would kill whoever reads it, and no mapping but the one above may
-  // write to what is read only.
+  // write to what is read only. A system that cannot promise that gets no memory to share.
   const int seals =
       F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | (others_may_write ? 0 : F_SEAL_FUTURE_WRITE);
-  if (fcntl(descriptor, F_ADD_SEALS, seals) != 0) {
-    throw Unavailable("shared memory cannot be sealed (Linux 5.1 or later can): {}",
-                      std::strerror(errno));
-  }
+  if (fcntl(descriptor, F_ADD_SEALS, seals) != 0) region->keep_to_this_process();
   return region;
+}
+
+std::string cpu_sharing_refused() {
+  try {
+    if (make_cpu_region(1, /*others_may_write=*/false)->descriptor() >= 0) return "";
+    return "the system cannot seal shared memory (Linux 5.1 and later can)";
+  } catch (const Unavailable& reason) {
+    return reason.what();
+  }
 }
 
 std::unique_ptr<Region> open_cpu_region(int descriptor, std::size_t bytes, bool writable) {
