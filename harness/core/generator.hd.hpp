@@ -23,7 +23,8 @@ namespace fusebench {
 /// Uniform in [0, 1): the top 24 bits times 2^-24, exact in float32.
 [[nodiscard]] constexpr float uniform(unsigned long long stream,
                                       unsigned long long index) noexcept {
-  return static_cast<float>(random_bits(stream, index) >> 40U) * 0x1p-24F;
+  // By way of int, from which vectors convert.
+  return static_cast<float>(static_cast<int>(random_bits(stream, index) >> 40U)) * 0x1p-24F;
 }
 
 /// What an input is drawn from, before scale, offset and factor.

@@ -16,13 +16,11 @@ namespace {
 
 constexpr std::size_t most_skips_told = 3;
 
-void take_verdict(const Verdict& verdict, Record& record) {
+void take_errors(const Verdict& verdict, Record& record) {
   record.max_abs_error = verdict.tally.max_abs_error;
   record.max_rel_error = verdict.tally.max_rel_error;
   record.within_1e4 = verdict.tally.outside_1e4 == 0 && verdict.right;
   record.bit_equal_percent = verdict.tally.bit_equal_percent();
-  record.outcome = verdict.right ? Outcome::passed : Outcome::wrong;
-  record.reason = verdict.reason;
 }
 
 void note_throttling(const Timing& timing, double nominal_mhz, JobResult& result) {
@@ -36,8 +34,6 @@ void note_throttling(const Timing& timing, double nominal_mhz, JobResult& result
 PlanRequest request_of(const Job& job, const Problem& problem) {
   return {job.control, job.operator_name, job.variant, job.configuration, problem.to_string()};
 }
-
-int streams_of(const std::string& control) { return control == "fill" ? 1 : 2; }
 
 }  // namespace
 
@@ -64,8 +60,9 @@ void Court::run(const Job& job, Candidate& candidate, const Phases& on_phase, Jo
     result.samples.clear();
   };
   try {
-    const Operator& op = job.control ? control_as_operator(streams_of(job.variant))
-                                     : registry().find_operator(job.operator_name);
+    const Operator& op = job.control
+                             ? control_as_operator(find_control(*device_, job.variant).streams)
+                             : registry().find_operator(job.operator_name);
     const Problem problem =
         job.control ? control_problem(job.bytes / static_cast<std::int64_t>(sizeof(float)))
                     : op.parse_problem(job.problem);
@@ -83,14 +80,13 @@ void Court::run(const Job& job, Candidate& candidate, const Phases& on_phase, Jo
           time_it(job, op, problem, rule_of(op, record.precision), candidate, on_phase, result);
       ++record.cases;
     }
-    take_verdict(verdict, record);
-    if (job.control) {  // which has no errors to speak of: it is right or it is not
-      record.max_abs_error.reset();
-      record.max_rel_error.reset();
-      record.within_1e4.reset();
-      record.bit_equal_percent.reset();
+    // A control has no errors to speak of: it is right or it is not.
+    if (!job.control) take_errors(verdict, record);
+    if (verdict.right) {
+      record.outcome = Outcome::passed;
+    } else {
+      give_up(Outcome::wrong, verdict.reason);
     }
-    if (!verdict.right) give_up(Outcome::wrong, verdict.reason);
   } catch (const Unavailable& reason) {
     give_up(Outcome::unavailable, reason.what());
   } catch (const std::bad_alloc&) {

@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "harness/core/error.hpp"
-
 namespace fusebench {
 
 using nlohmann::json;
@@ -31,12 +29,6 @@ json RemoteCandidate::ask(json message, const std::vector<int>& files,
     on_go();
     worker_->tell({{"go", true}});
   });
-  for (const char* kind : {"unavailable", "failed"}) {
-    if (!answer.contains(kind)) continue;
-    const std::string reason = answer[kind].is_string() ? answer[kind].get<std::string>() : "";
-    if (kind == std::string("unavailable")) throw Unavailable("{}", reason);
-    throw Error("{}", reason);
-  }
   launches_ = static_cast<std::int64_t>(claimed(answer, "launches"));
   return answer;
 }

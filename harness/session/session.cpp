@@ -191,10 +191,6 @@ class Bailiff {
 
   static JobResult result_in(const nlohmann::json& answer) {
     try {
-      if (answer.contains("failed")) throw Error("{}", answer["failed"].get<std::string>());
-      if (answer.contains("unavailable")) {
-        throw Unavailable("{}", answer["unavailable"].get<std::string>());
-      }
       return answer.at("result").get<JobResult>();
     } catch (const nlohmann::json::exception&) {
       throw LostWorker(Outcome::failed, "the worker's answer is not readable");

@@ -134,6 +134,11 @@ nlohmann::json WorkerProcess::ask(nlohmann::json message, const std::vector<int>
   (void)channel_->write(message.dump(), files);
   nlohmann::json answer = answer_to(token, deadline, on_phase);
   left_ -= std::chrono::steady_clock::now() - start;
+  const auto reason = [&](const char* kind) {
+    return answer[kind].is_string() ? answer[kind].get<std::string>() : std::string();
+  };
+  if (answer.contains("unavailable")) throw Unavailable("{}", reason("unavailable"));
+  if (answer.contains("failed")) throw Error("{}", reason("failed"));
   return answer;
 }
 

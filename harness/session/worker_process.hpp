@@ -46,7 +46,7 @@ class WorkerProcess {
   void set_phase(std::string phase) { phase_ = std::move(phase); }
 
   /// Sends a message with open files and waits for its answer. What the worker says while it works, under
-  /// "phase", goes to `on_phase`. Throws LostWorker when it dies, is silent beyond the limit, or
+  /// "phase", goes to `on_phase`. Throws Unavailable and Error that the worker reports; LostWorker when it dies, is silent beyond the limit, or
   /// answers what was not asked; Interrupted.
   nlohmann::json ask(nlohmann::json message, const std::vector<int>& files = {},
                      const std::function<void(const std::string&)>& on_phase = {});

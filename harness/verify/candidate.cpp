@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <filesystem>
 
 #include "harness/core/error.hpp"
@@ -21,12 +20,8 @@ std::int64_t launches_on(Device& device) {
 
 std::unique_ptr<Plan> control_plan(const std::string& name, const Problem& problem,
                                    Device& device) {
-  const std::vector<Control> controls = device.controls();
-  const auto found = std::find_if(controls.begin(), controls.end(),
-                                  [&](const Control& control) { return control.name == name; });
-  if (found == controls.end()) throw Error("no control '{}' on this device", name);
   const auto bytes = static_cast<std::size_t>(problem.size("elements")) * sizeof(float);
-  return make_plan([control = *found, bytes](const TensorTable& tensors) {
+  return make_plan([control = find_control(device, name), bytes](const TensorTable& tensors) {
     control.enqueue(tensors.output(), tensors.input(0), bytes);
   });
 }
@@ -77,9 +72,7 @@ std::uint64_t LocalCandidate::call(bool loaded) {
   const std::unique_ptr<Load> load = loaded ? device_->start_load() : nullptr;
   enqueue();
   // On the call's own stream: what another has not done by now was not waited for.
-  const std::uint64_t fingerprint = device_->fingerprint(output_.address, output_.bytes);
-  device_->finish_call();
-  return fingerprint;
+  return device_->fingerprint(output_.address, output_.bytes);
 }
 
 bool LocalCandidate::enqueue_behind_hold() {

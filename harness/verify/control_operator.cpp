@@ -1,11 +1,11 @@
 #include "harness/verify/control_operator.hpp"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <memory>
 
 #include "harness/core/error.hpp"
-#include "harness/device/device.hpp"
 
 namespace fusebench {
 namespace {
@@ -71,6 +71,14 @@ const Operator& control_as_operator(int streams) {
   static const ControlOperator writes(1);
   static const ControlOperator reads_and_writes(2);
   return streams == 1 ? writes : reads_and_writes;
+}
+
+Control find_control(Device& device, const std::string& name) {
+  const std::vector<Control> controls = device.controls();
+  const auto found = std::find_if(controls.begin(), controls.end(),
+                                  [&](const Control& control) { return control.name == name; });
+  if (found == controls.end()) throw Error("no control '{}' on this device", name);
+  return *found;
 }
 
 Problem control_problem(std::int64_t elements) { return Problem({{"elements", elements}}); }

@@ -83,12 +83,12 @@ namespace {
 
 // What follows the first call of a case, which was right.
 Verdict examine_further(const Operator& op, const Case& one, const AcceptanceRule& here,
-                        std::uint64_t seed, Device& device, Candidate& candidate, Workbench& bench,
-                        Verdict verdict) {
+                        std::uint64_t seed, Device& device, Candidate& candidate,
+                        Workbench& bench) {
   const std::uint64_t bits = bench.output_fingerprint();
 
   bench.rearm();
-  verdict = verify_once(candidate, bench, device, here);
+  Verdict verdict = verify_once(candidate, bench, device, here);
   if (!verdict.right) return wrong(verdict, "called again: " + verdict.reason);
   if (bench.output_fingerprint() != bits) {
     return wrong(verdict, "the same inputs gave other bits when the memory that it should not read "
@@ -137,7 +137,7 @@ Verdict examine(const Operator& op, const Case& one, PlanRequest request,
   Verdict verdict = verify_once(candidate, bench, device, here);
   if (!verdict.right) return verdict;
   try {
-    return examine_further(op, one, here, seed, device, candidate, bench, verdict);
+    return examine_further(op, one, here, seed, device, candidate, bench);
   } catch (const Unavailable& reason) {
     throw Error("it refused a call after it had taken one like it: {}", reason.what());
   }

@@ -125,6 +125,7 @@ void Workbench::rearm() {
     poison_seed_ = random_bits(poison_stream, poison_seed_);
     tensor.arm(poison_seed_);
   }
+  strips_whole_ = true;
 }
 
 std::vector<std::uint64_t> Workbench::input_fingerprints() {
@@ -142,9 +143,8 @@ void Workbench::prepare(bool watch_inputs) {
       if (!fresh_[i] && (changed || (in_place_ && i == 0))) write_input(i);
     }
   }
-  // Whoever broke them: the bench may have served another variant before.
-  const auto broken = [](const PlacedTensor& tensor) { return tensor.broken().has_value(); };
-  if (std::any_of(placed_.begin(), placed_.end(), broken)) rearm();
+  if (!strips_whole_) rearm();  // the bench may have served a variant that broke them
+  strips_whole_ = false;
   std::fill(fresh_.begin(), fresh_.end(), false);
   if (!watch_inputs) {
     fingerprints_.clear();
@@ -163,9 +163,11 @@ std::optional<std::string> Workbench::tampering() {
       return fmt::format("input {} was changed by the call", specs_[i + (in_place_ ? 1 : 0)].name);
     }
   }
+  strips_whole_ = false;
   for (const PlacedTensor& tensor : placed_) {
     if (auto broken = tensor.broken()) return broken;
   }
+  strips_whole_ = true;
   return std::nullopt;
 }
 

@@ -92,6 +92,7 @@ class Workbench {
   std::vector<std::vector<float>> host_inputs_;  // empty until needed
   std::vector<std::uint64_t> fingerprints_;      // empty while not watched
   std::vector<bool> fresh_;                      // inputs that no call has seen since renew()
+  bool strips_whole_ = false;                    // seen so after the last call
   std::unique_ptr<DeviceTally> tally_;
 };
 

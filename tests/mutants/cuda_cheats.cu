@@ -61,14 +61,8 @@ std::unique_ptr<Plan> around(const CudaRequest& request, Body body) {
 std::unique_ptr<Plan> side_stream(const CudaRequest& request) {
   CUstream stream = nullptr;
   FUSEBENCH_CUDA(StreamCreate, &stream, CU_STREAM_NON_BLOCKING);
-  std::shared_ptr<CudaKernel> kernel = request.module->kernel("right");
-  const LaunchShape shape = {.blocks = blocks_for(request.sizes.elements(), threads),
-                             .threads = threads};
-  return make_plan([module = request.module, kernel, shape, stream,
-                    extents = KernelExtents(request.sizes)](const TensorTable& tensors) {
-    kernel->launch_on(stream, shape, tensors.output(), tensors.input(tensor_c),
-                      tensors.input(tensor_b), extents);
-  });
+  return make_plan([launch = launcher(request, "right", threads),
+                    stream](const TensorTable& tensors) { launch(stream, tensors); });
 }
 
 // Waits for the plan's stream, which then never waits for it: the end of the work escapes.
@@ -78,15 +72,10 @@ std::unique_ptr<Plan> forks_without_join(const CudaRequest& request) {
   FUSEBENCH_CUDA(StreamCreate, &stream, CU_STREAM_NON_BLOCKING);
   FUSEBENCH_CUDA(EventCreate, &begun, CU_EVENT_DISABLE_TIMING);
   auto* const main = static_cast<CUstream>(request.device.stream());
-  std::shared_ptr<CudaKernel> kernel = request.module->kernel("right");
-  const LaunchShape shape = {.blocks = blocks_for(request.sizes.elements(), threads),
-                             .threads = threads};
-  return make_plan([=, module = request.module,
-                    extents = KernelExtents(request.sizes)](const TensorTable& tensors) {
+  return make_plan([=, launch = launcher(request, "right", threads)](const TensorTable& tensors) {
     FUSEBENCH_CUDA(EventRecord, begun, main);
     FUSEBENCH_CUDA(StreamWaitEvent, stream, begun, 0);
-    kernel->launch_on(stream, shape, tensors.output(), tensors.input(tensor_c),
-                      tensors.input(tensor_b), extents);
+    launch(stream, tensors);
   });
 }
 

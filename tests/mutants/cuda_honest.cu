@@ -73,14 +73,10 @@ std::unique_ptr<Plan> joined_stream(const CudaRequest& request) {
   FUSEBENCH_CUDA(EventCreate, &before, CU_EVENT_DISABLE_TIMING);
   FUSEBENCH_CUDA(EventCreate, &after, CU_EVENT_DISABLE_TIMING);
   auto* const main = static_cast<CUstream>(request.device.stream());
-  std::shared_ptr<CudaKernel> kernel = request.module->kernel("right");
-  const LaunchShape shape = {.blocks = blocks_for(request.sizes.elements(), 256), .threads = 256};
-  return make_plan([=, module = request.module,
-                    extents = KernelExtents(request.sizes)](const TensorTable& tensors) {
+  return make_plan([=, launch = launcher(request, "right", 256)](const TensorTable& tensors) {
     FUSEBENCH_CUDA(EventRecord, before, main);
     FUSEBENCH_CUDA(StreamWaitEvent, own, before, 0);
-    kernel->launch_on(own, shape, tensors.output(), tensors.input(tensor_c),
-                      tensors.input(tensor_b), extents);
+    launch(own, tensors);
     FUSEBENCH_CUDA(EventRecord, after, own);
     FUSEBENCH_CUDA(StreamWaitEvent, main, after, 0);
   });
@@ -90,12 +86,9 @@ std::unique_ptr<Plan> joined_stream(const CudaRequest& request) {
 class GraphPlan final : public Plan {
  public:
   explicit GraphPlan(const CudaRequest& request)
-      : stream_(static_cast<CUstream>(request.device.stream())) {
+      : launch_(launcher(request, "right", 256)),
+        stream_(static_cast<CUstream>(request.device.stream())) {
     FUSEBENCH_CUDA(StreamCreate, &capturing_, CU_STREAM_NON_BLOCKING);
-    module_ = request.module;
-    kernel_ = module_->kernel("right");
-    shape_ = {.blocks = blocks_for(request.sizes.elements(), 256), .threads = 256};
-    extents_ = std::make_unique<KernelExtents>(request.sizes);
   }
   ~GraphPlan() override {
     if (executable_ != nullptr) (void)driver().GraphExecDestroy(executable_);
@@ -113,17 +106,13 @@ class GraphPlan final : public Plan {
   void capture(const TensorTable& tensors) {
     CUgraph graph = nullptr;
     FUSEBENCH_CUDA(StreamBeginCapture, capturing_, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
-    kernel_->launch_on(capturing_, shape_, tensors.output(), tensors.input(tensor_c),
-                       tensors.input(tensor_b), *extents_);
+    launch_(capturing_, tensors);
     FUSEBENCH_CUDA(StreamEndCapture, capturing_, &graph);
     FUSEBENCH_CUDA(GraphInstantiateWithFlags, &executable_, graph, 0);
     FUSEBENCH_CUDA(GraphDestroy, graph);
   }
 
-  std::shared_ptr<CudaModule> module_;
-  std::unique_ptr<CudaKernel> kernel_;
-  std::unique_ptr<KernelExtents> extents_;
-  LaunchShape shape_;
+  std::function<void(void*, const TensorTable&)> launch_;
   CUstream stream_;
   CUstream capturing_ = nullptr;
   CUgraphExec executable_ = nullptr;

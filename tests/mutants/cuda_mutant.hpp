@@ -1,6 +1,7 @@
 // As cpu_mutant.hpp, for kernels. One .cu file holds several, each under its own entry point.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -20,15 +21,24 @@ struct CudaMutant {
   std::function<std::unique_ptr<Plan>(const CudaRequest&)> plan = {};
 };
 
-inline std::unique_ptr<Plan> one_launch(const CudaRequest& request, const std::string& entry,
-                                        std::uint32_t threads) {
+/// The kernel `entry`, one thread an element, on any stream; null is the device's own.
+inline std::function<void(void* stream, const TensorTable&)> launcher(const CudaRequest& request,
+                                                                      const std::string& entry,
+                                                                      std::uint32_t threads) {
   const LaunchShape shape = {.blocks = blocks_for(request.sizes.elements(), threads),
                              .threads = threads};
   std::shared_ptr<CudaKernel> kernel = request.module->kernel(entry);
-  return make_plan([module = request.module, kernel, shape,
-                    extents = KernelExtents(request.sizes)](const TensorTable& tensors) {
-    kernel->launch(shape, tensors.output(), tensors.input(tensor_c), tensors.input(tensor_b),
-                   extents);
+  return [module = request.module, kernel, shape, extents = KernelExtents(request.sizes)](
+             void* stream, const TensorTable& tensors) {
+    kernel->launch_on(stream, shape, tensors.output(), tensors.input(tensor_c),
+                      tensors.input(tensor_b), extents);
+  };
+}
+
+inline std::unique_ptr<Plan> one_launch(const CudaRequest& request, const std::string& entry,
+                                        std::uint32_t threads) {
+  return make_plan([launch = launcher(request, entry, threads)](const TensorTable& tensors) {
+    launch(nullptr, tensors);
   });
 }
 
