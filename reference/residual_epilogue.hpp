@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "harness/core/operator.hpp"
-#include "reference/residual_epilogue_oracle.hd.hpp"
+#include "reference/residual_epilogue.hd.hpp"
 
 namespace fusebench::residual_epilogue {
 

@@ -66,6 +66,8 @@ Command add_list_command(CLI::App& program) {
   CLI::App* app =
       program.add_subcommand("list", "Show operators and variants, and which can run here");
   options->add_to(*app);
+  app->add_option("--problem", options->problem, "say which variants do this problem")
+      ->type_name("SIZES");
   app->add_flag("--json", options->json, "print JSON");
   app->footer("Example: fusebench list --device cuda --json");
   return {app, [options] { return list(*options); }};

@@ -23,6 +23,7 @@ struct InputSource {
   InputRecipe recipe;
   unsigned long long stream = 0;
   unsigned long long count = 0;
+  const float* values = nullptr;  ///< the judge's own copy, for an oracle that reads inputs
   [[nodiscard]] constexpr float at(unsigned long long index) const noexcept {
     return input_value(recipe, stream, index, count);
   }

@@ -91,7 +91,8 @@ class Operator {
   /// What inputs are made of beside the recipes of tensors().
   [[nodiscard]] virtual std::vector<InputSet> input_sets() const = 0;
 
-  /// Inputs in the order that variants index them by, then the one output.
+  /// Inputs in the order that variants index them by, then the one output. How many there are does not
+  /// depend on the problem; a tensor that a problem does without has no elements.
   [[nodiscard]] virtual std::vector<TensorSpec> tensors(const Problem& problem) const = 0;
   /// Bytes that any implementation must move: each input read once, the output written once.
   [[nodiscard]] virtual std::int64_t useful_bytes(const Problem& problem) const = 0;
@@ -103,6 +104,8 @@ class Operator {
   /// `Expectation expect(const OracleArguments&, unsigned long long index)` for a device; empty when
   /// outputs can be judged on the host only.
   [[nodiscard]] virtual std::string device_oracle() const { return ""; }
+  /// Does that header read InputSource::values, rather than make each value it needs?
+  [[nodiscard]] virtual bool device_oracle_reads_inputs() const { return false; }
   /// OracleArguments::sizes for that header: the problem's, in order.
   [[nodiscard]] virtual std::vector<std::int64_t> device_oracle_sizes(const Problem& problem) const;
   /// The forward error bound of a contract. Throws Error for a contract the operator has no bound

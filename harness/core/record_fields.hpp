@@ -51,6 +51,7 @@ void visit_fields(R& r, Visitor&& visit) {
   visit("battery", r.battery);
   visit("cases", r.cases);
   visit("judge", r.judge);
+  visit("plan", r.plan);
 }
 
 }  // namespace fusebench

@@ -37,6 +37,9 @@ class Plan {
   virtual ~Plan() = default;
   /// Throws Error when the launch is refused, e.g. for an alignment the variant does not handle.
   virtual void enqueue(const TensorTable& tensors) = 0;
+  /// What a person should know of how it was made, in one line: which engine a library chose, with its
+  /// version and workspace. Stands in the record's column `plan`; empty when there is nothing to say.
+  [[nodiscard]] virtual std::string description() const { return ""; }
 };
 
 /// A plan whose enqueue() calls `body`.
@@ -61,6 +64,11 @@ class Variant {
   /// Why it cannot run on such a device or in this build; nullopt when it can.
   [[nodiscard]] virtual std::optional<std::string> unavailable(
       const DeviceTraits& device) const = 0;
+  /// Why it does not do a problem, on whatever device: "needs stride 2, not 1"; nullopt when it does.
+  /// prepare() is never called for one that it refuses.
+  [[nodiscard]] virtual std::optional<std::string> refuses(const Problem&) const {
+    return std::nullopt;
+  }
   /// Why its kernels cannot be compiled for an architecture; nullopt when they can.
   [[nodiscard]] virtual std::optional<std::string> unsupported(const Architecture&) const {
     return std::nullopt;

@@ -140,6 +140,7 @@ Verdict Court::time_it(const Job& job, const Operator& op, const Problem& proble
                        JobResult& result) {
   Workbench& tensors = bench(op, problem, job.seed);
   candidate.prepare(request_of(job, problem), tensors.views());
+  result.record.plan = candidate.description();
   tensors.renew(job.seed);
   // What the record's errors speak of: the inputs that the seed names.
   Verdict verdict = verify_once(candidate, tensors, *device_, rule);

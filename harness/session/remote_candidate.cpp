@@ -51,14 +51,16 @@ void RemoteCandidate::prepare(const PlanRequest& request, const std::vector<Tens
                    {"offset", view.offset},
                    {"writable", view.writable}});
   }
-  (void)ask({{"do", "prepare"},
-             {"control", request.control},
-             {"operator", request.operator_name},
-             {"variant", request.variant},
-             {"configuration", request.configuration},
-             {"problem", request.problem},
-             {"tensors", std::move(all)}},
-            files);
+  const json answer = ask({{"do", "prepare"},
+                           {"control", request.control},
+                           {"operator", request.operator_name},
+                           {"variant", request.variant},
+                           {"configuration", request.configuration},
+                           {"problem", request.problem},
+                           {"tensors", std::move(all)}},
+                          files);
+  const json description = answer.value("plan", json(""));
+  description_ = description.is_string() ? description.get<std::string>() : "";
 }
 
 std::uint64_t RemoteCandidate::call(bool loaded) {

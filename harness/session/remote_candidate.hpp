@@ -26,6 +26,7 @@ class RemoteCandidate final : public Candidate {
   void sample_nothing(const std::function<void()>& about_to_run) override;
   double back_to_back(int count) override;
   std::optional<double> graph(int count) override;
+  std::string description() override { return description_; }
   std::int64_t launches() override { return launches_; }
   int threads() override { return threads_of(worker_->process()); }
 
@@ -34,7 +35,8 @@ class RemoteCandidate final : public Candidate {
                      const std::function<void()>& on_go = {});
 
   WorkerProcess* worker_;
-  std::int64_t launches_ = 0;  // as the worker says
+  std::string description_;    // as the worker says
+  std::int64_t launches_ = 0;  // likewise
 };
 
 }  // namespace fusebench

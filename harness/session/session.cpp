@@ -35,6 +35,15 @@ std::vector<Configuration> configurations_of(const VariantInfo& info, const std:
   }
 }
 
+// A text that suits one operator of several is no problem of another.
+Problem problem_of(const Operator& op, const std::string& text) {
+  try {
+    return op.parse_problem(text);
+  } catch (const Error& error) {
+    throw Error("{} (operator {}; --operator or --filter chooses others)", error.what(), op.name());
+  }
+}
+
 std::int64_t bytes_of(const TensorSpec& spec) {
   return element_count(spec.shape) * static_cast<std::int64_t>(sizeof(float));
 }
@@ -50,10 +59,11 @@ std::vector<Item> items_of(const Operator& op, const Selection& selection,
     if (!std::regex_search(info.operator_name + " " + info.name, filter)) continue;
     if (!devices.contains(info.device)) devices[info.device] = probe_device(info.device);
     const DeviceStatus& status = devices[info.device];
-    const std::string unavailable =
-        status.traits ? variant->unavailable(*status.traits).value_or("") : status.reason;
     const std::string size = info.device == DeviceKind::cpu ? "quick" : "official";
-    const Problem problem = op.parse_problem(selection.problem.empty() ? size : selection.problem);
+    const Problem problem = problem_of(op, selection.problem.empty() ? size : selection.problem);
+    std::string unavailable =
+        status.traits ? variant->unavailable(*status.traits).value_or("") : status.reason;
+    if (unavailable.empty()) unavailable = variant->refuses(problem).value_or("");
     const auto configurations = configurations_of(info, selection.configuration);
     for (const Configuration& configuration : configurations) {
       Job job{.operator_name = info.operator_name,

@@ -58,7 +58,7 @@ class Worker {
     const auto what = question.at("do").get<std::string>();
     if (what == "prepare") {
       prepare(question);
-      return json::object();
+      return {{"plan", candidate_->description()}};
     }
     if (what == "call") {
       return {{"fingerprint", candidate_->call(question.at("loaded").get<bool>())}};

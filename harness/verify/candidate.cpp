@@ -30,8 +30,9 @@ std::unique_ptr<Plan> variant_plan(const PlanRequest& request, Device& device) {
   const Operator& op = registry().find_operator(request.operator_name);
   const Variant& variant = registry().find_variant(request.operator_name, request.variant);
   if (const auto reason = variant.unavailable(device.traits())) throw Unavailable("{}", *reason);
-  return variant.prepare(op.parse_problem(request.problem),
-                         variant.info().parameters.parse(request.configuration), device);
+  const Problem problem = op.parse_problem(request.problem);
+  if (const auto reason = variant.refuses(problem)) throw Unavailable("{}", *reason);
+  return variant.prepare(problem, variant.info().parameters.parse(request.configuration), device);
 }
 
 }  // namespace

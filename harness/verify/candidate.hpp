@@ -46,6 +46,8 @@ class Candidate {
   virtual void sample_nothing(const std::function<void()>& about_to_run) = 0;
   [[nodiscard]] virtual double back_to_back(int count) = 0;
   [[nodiscard]] virtual std::optional<double> graph(int count) = 0;
+  /// What the plan that is prepared says of itself.
+  [[nodiscard]] virtual std::string description() = 0;
   /// Kernels launched by the plan since prepare(), in the making of it too; 0 on a CPU.
   [[nodiscard]] virtual std::int64_t launches() = 0;
   /// Threads of the process that it runs in.
@@ -73,6 +75,7 @@ class LocalCandidate final : public Candidate {
   void sample_nothing(const std::function<void()>& about_to_run) override;
   double back_to_back(int count) override;
   std::optional<double> graph(int count) override;
+  std::string description() override { return plan_ ? plan_->description() : ""; }
   std::int64_t launches() override { return launches_; }
   int threads() override;
 

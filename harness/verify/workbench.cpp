@@ -78,6 +78,11 @@ Workbench::Workbench(const Operator& op, const Problem& problem, InputSet inputs
   host_inputs_.resize(inputs_.recipes.size());
   streams_.resize(inputs_.recipes.size());
   fresh_.resize(inputs_.recipes.size());
+  if (tally_ && op.device_oracle_reads_inputs()) {
+    for (std::size_t i = 0; i < inputs_.recipes.size(); ++i) {
+      own_inputs_.push_back(device.allocate(static_cast<std::size_t>(count(i)) * sizeof(float)));
+    }
+  }
   renew(seed);
   rearm();
 }
@@ -106,6 +111,8 @@ void Workbench::write_input(std::size_t input) {
   InputRecipe recipe = inputs_.recipes[input];
   recipe.stream = streams_[input];
   device_->generate(placed_[input].values(), count(input), recipe, 0);
+  if (own_inputs_.empty()) return;
+  device_->generate(static_cast<float*>(own_inputs_[input].address()), count(input), recipe, 0);
 }
 
 void Workbench::renew(std::uint64_t seed) {
@@ -189,6 +196,9 @@ OracleArguments Workbench::oracle_arguments() const {
   for (std::size_t i = 0; i < streams_.size(); ++i) {
     arguments.inputs[i] = {inputs_.recipes[i], streams_[i],
                            static_cast<unsigned long long>(count(i))};
+    if (!own_inputs_.empty()) {
+      arguments.inputs[i].values = static_cast<const float*>(own_inputs_[i].address());
+    }
   }
   std::size_t size = 0;
   for (const std::int64_t value : op_->device_oracle_sizes(problem_)) {

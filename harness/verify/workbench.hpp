@@ -90,9 +90,10 @@ class Workbench {
   std::vector<PlacedTensor> placed_;
   std::vector<std::uint64_t> streams_;           // of each input, now
   std::vector<std::vector<float>> host_inputs_;  // empty until needed
-  std::vector<std::uint64_t> fingerprints_;      // empty while not watched
-  std::vector<bool> fresh_;                      // inputs that no call has seen since renew()
-  bool strips_whole_ = false;                    // seen so after the last call
+  std::vector<Buffer> own_inputs_;  // on the device, for an oracle that reads them; else empty
+  std::vector<std::uint64_t> fingerprints_;  // empty while not watched
+  std::vector<bool> fresh_;                  // inputs that no call has seen since renew()
+  bool strips_whole_ = false;                // seen so after the last call
   std::unique_ptr<DeviceTally> tally_;
 };
 

@@ -184,6 +184,7 @@ class HardwareDevice final : public CudaDevice {
 
   void* stream() const override { return stream_; }
   std::int64_t launches() const override { return launches_; }
+  void count_library_call() override { ++launches_; }
 
  private:
   // A grid-stride loop's grid: no more blocks than work, no more than fill the device.

@@ -58,8 +58,10 @@ class CudaDevice : public Device {
   [[nodiscard]] virtual std::shared_ptr<CudaModule> load(const KernelSpec& spec) = 0;
   /// The CUstream that everything is enqueued on, for libraries and for plans of more than kernels.
   [[nodiscard]] virtual void* stream() const = 0;
-  /// Kernels launched so far through CudaKernel, the harness's own among them.
+  /// Kernels launched so far through CudaKernel, the harness's own among them, and library calls.
   [[nodiscard]] virtual std::int64_t launches() const = 0;
+  /// A plan says so for each call to a library that launches kernels on stream().
+  virtual void count_library_call() = 0;
 };
 
 /// `device` as the CUDA device that it must be. Throws Error otherwise.
