@@ -1,0 +1,85 @@
+#include "variants/conv_transpose3d_residual/cuda_variant.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+
+#include "harness/core/registry.hpp"
+
+namespace fusebench::conv_transpose3d_residual {
+namespace {
+
+class Adapter final : public Variant {
+ public:
+  explicit Adapter(CudaVariant variant) : variant_(std::move(variant)) {
+    info_ = {operator_name,      variant_.name,      variant_.idea,
+             DeviceKind::cuda,   variant_.precision, variant_.parameters,
+             /*in_place=*/false, variant_.baseline};
+  }
+
+  const VariantInfo& info() const override { return info_; }
+
+  std::optional<std::string> unavailable(const DeviceTraits& device) const override {
+    return device.architecture ? unsupported(*device.architecture)
+                               : std::optional<std::string>("needs a CUDA device");
+  }
+
+  std::optional<std::string> unsupported(const Architecture& target) const override {
+    if (target.number >= variant_.oldest_architecture) return std::nullopt;
+    return fmt::format("needs sm_{} or later", variant_.oldest_architecture);
+  }
+
+  std::optional<std::string> refuses(const Problem& problem) const override {
+    return variant_.refuses ? variant_.refuses(conv_transpose3d_of(problem)) : std::nullopt;
+  }
+
+  std::vector<KernelSpec> kernels(const Configuration& configuration) const override {
+    KernelSpec spec{
+        .source = variant_.source, .macros = variant_.macros, .contract = variant_.contract};
+    for (const auto& [name, value] : configuration.values()) {
+      std::string macro = name;
+      std::transform(macro.begin(), macro.end(), macro.begin(),
+                     [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+      spec.macros.emplace_back(std::move(macro), value);
+    }
+    return {spec};
+  }
+
+  std::unique_ptr<Plan> prepare(const Problem& problem, const Configuration& configuration,
+                                Device& device) const override {
+    CudaDevice& cuda = cuda_device(device);
+    return variant_.plan({conv_transpose3d_of(problem), configuration, cuda,
+                          cuda.load(kernels(configuration).front())});
+  }
+
+ private:
+  CudaVariant variant_;
+  VariantInfo info_;
+};
+
+}  // namespace
+
+std::optional<std::string> refuses_all_but_doubling(const ConvTranspose3d& sizes) {
+  if (sizes.groups != 1) return fmt::format("needs one group, not {}", sizes.groups);
+  const std::pair<const char*, std::pair<PerDimension, std::int64_t>> wanted[] = {
+      {"kernel", {sizes.kernel, 3}},
+      {"stride", {sizes.stride, 2}},
+      {"padding", {sizes.padding, 1}},
+      {"output padding", {sizes.output_padding, 1}},
+      {"dilation", {sizes.dilation, 1}}};
+  for (const auto& [name, value] : wanted) {
+    for (const std::int64_t extent : value.first) {
+      if (extent != value.second) {
+        return fmt::format("needs {} {} in every dimension, not {}", name, value.second, extent);
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+bool add_cuda_variant(CudaVariant variant) {
+  return registry().add(std::make_unique<Adapter>(std::move(variant)));
+}
+
+}  // namespace fusebench::conv_transpose3d_residual
