@@ -23,9 +23,10 @@ struct ConvolutionSizes {
   return in < s.input[dimension];
 }
 
-/// A sum of products and, for its error, the sum S of their sizes. docs/verification.md says why S is a
-/// little more than that: operands count as least_operand more than they are, and products as
-/// least_product more, which covers what formats and products lose to underflow.
+/// A sum of products and, for its error, the sum S of their sizes. docs/verification.md says why S is more
+/// than that: operands count as least_operand more than they are, and products as least_product more, which
+/// covers what formats and products lose to underflow; and from 256 products on S grows as the square root
+/// of their number, as roundings that go either way add up.
 struct ConvolutionSum {
   double value = 0.0;
   double size = 0.0;  ///< NaN exactly when a NaN went in
@@ -58,6 +59,7 @@ inline constexpr double least_product = 0x1p-131;
   const double start = bias == nullptr ? 0.0 : static_cast<double>(bias[channel]);
   double value = start;
   double size = start < 0.0 ? -start : start;
+  u64 products = 0;
   unsigned in_d = 0;
   unsigned in_h = 0;
   unsigned in_w = 0;
@@ -67,6 +69,7 @@ inline constexpr double least_product = 0x1p-131;
       if (!find_source(s, 1, out_h, kh, in_h)) continue;
       for (unsigned kw = 0; kw < s.kernel[2]; ++kw) {
         if (!find_source(s, 2, out_w, kw, in_w)) continue;
+        products += in_of_group;
         const float* from = x_item + (u64(in_d) * s.input[1] + in_h) * s.input[2] + in_w;
         const float* by = w_channel + (u64(kd) * s.kernel[1] + kh) * s.kernel[2] + kw;
         for (unsigned c = 0; c < in_of_group; ++c) {
@@ -81,6 +84,7 @@ inline constexpr double least_product = 0x1p-131;
       }
     }
   }
+  for (u64 most = 256; most < products; most *= 4) size *= 2.0;
   return {value, size};
 }
 

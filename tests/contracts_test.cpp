@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstring>
 #include <functional>
 #include <limits>
 #include <string>
@@ -11,6 +10,7 @@
 #include "harness/core/registry.hpp"
 #include "harness/verify/acceptance.hpp"
 #include "reference/residual_epilogue.hpp"
+#include "tests/contracts.hpp"
 #include "tests/seed.hpp"
 
 namespace fusebench {
@@ -18,39 +18,8 @@ namespace {
 
 using residual_epilogue::exact_order;
 using residual_epilogue::expectation;
-
-// To nearest, ties to even, in a format of `bits` bits of fraction, exponents from `least` on and
-// subnormals below.
-double rounded(double value, int bits, int least) {
-  if (value == 0.0 || !std::isfinite(value)) return value;
-  const int exponent = std::max(std::ilogb(value), least);
-  const double unit = std::ldexp(1.0, exponent - bits);
-  return std::nearbyint(value / unit) * unit;
-}
-float fp16(float x) { return static_cast<float>(rounded(x, 10, -14)); }
-float bf16(float x) { return static_cast<float>(rounded(x, 7, -126)); }
-// As the tensor cores read it: the low bits are dropped.
-float tf32(float x) {
-  std::uint32_t word = 0;
-  std::memcpy(&word, &x, sizeof word);
-  word &= ~0x1FFFU;
-  std::memcpy(&x, &word, sizeof word);
-  return x;
-}
-float two_bf16(float x) {
-  const float high = bf16(x);
-  return high + bf16(x - high);
-}
-
-struct Contract {
-  Precision precision;
-  std::function<float(float)> hold;
-};
-const Contract contracts[] = {{Precision::float32, [](float x) { return x; }},
-                              {Precision::bf16x3, two_bf16},
-                              {Precision::tf32, tf32},
-                              {Precision::fp16, fp16},
-                              {Precision::bf16, bf16}};
+using test::Contract;
+using test::contracts;
 
 struct Form {
   const char* name;

@@ -56,19 +56,9 @@ class GoldenCase : public testing::TestWithParam<const char*> {
 
 // The extents are read from the header, so that a wrong guess at the layout cannot pass.
 std::size_t spatial_of(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::string head(128, '\0');
-  file.read(head.data(), static_cast<std::streamsize>(head.size()));
-  const std::size_t open = head.find('(');
-  std::vector<std::size_t> shape;
-  for (std::size_t at = open + 1; head[at] != ')';) {
-    std::size_t used = 0;
-    shape.push_back(std::stoul(head.substr(at), &used));
-    at += used;
-    while (head[at] == ',' || head[at] == ' ') ++at;
-  }
+  const std::vector<std::int64_t> shape = test::npy_shape(path);
   if (shape.size() != 5) throw std::runtime_error(path + " is not five-dimensional");
-  return shape[2] * shape[3] * shape[4];
+  return static_cast<std::size_t>(shape[2] * shape[3] * shape[4]);
 }
 
 TEST_P(GoldenCase, Float32IsBitEqualToPyTorch) {

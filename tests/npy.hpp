@@ -36,6 +36,23 @@ std::vector<T> read_npy(const std::string& path) {
   return values;
 }
 
+/// The extents in such a file's header, outermost first.
+inline std::vector<std::int64_t> npy_shape(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string head(128, '\0');
+  file.read(head.data(), static_cast<std::streamsize>(head.size()));
+  const std::size_t open = head.find('(');
+  if (open == std::string::npos) throw std::runtime_error(path + " names no shape");
+  std::vector<std::int64_t> shape;
+  for (std::size_t at = open + 1; head.at(at) != ')';) {
+    std::size_t used = 0;
+    shape.push_back(std::stoll(head.substr(at), &used));
+    at += used;
+    while (head.at(at) == ',' || head.at(at) == ' ') ++at;
+  }
+  return shape;
+}
+
 /// The folder of golden data: set by CTest, so that an installed test finds its own.
 inline std::string golden_folder() {
   const char* folder = std::getenv("FUSEBENCH_GOLDEN");
