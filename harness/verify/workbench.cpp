@@ -26,8 +26,10 @@ std::int64_t total_bytes(const std::vector<TensorSpec>& specs) {
 
 void require_memory(const std::string& what, std::int64_t bytes, const DeviceTraits& traits) {
   if (traits.memory_bytes > 0 && bytes > traits.memory_bytes / 2) {
-    throw Unavailable("{} needs {:.1f} GB, more than half of the memory of {}", what,
-                      static_cast<double>(bytes) / 1e9, traits.name);
+    throw Unavailable(
+        "{} needs {:.1f} GB for its tensors; {} has {:.1f} GB, half of which they may take", what,
+        static_cast<double>(bytes) / 1e9, traits.name,
+        static_cast<double>(traits.memory_bytes) / 1e9);
   }
 }
 

@@ -17,8 +17,8 @@
 
 namespace fusebench {
 
-/// Throws Unavailable, naming `what`, when `bytes` are more than half of the device's memory: half is left for
-/// workspace, for the judge where it shares the memory, and for the system.
+/// Throws Unavailable, naming `what`, what it needs and what there is, when `bytes` are more than half of the
+/// device's memory: half is left for workspace, for the judge where it shares the memory, and for the system.
 void require_memory(const std::string& what, std::int64_t bytes, const DeviceTraits& traits);
 
 /// A tensor as a candidate is handed it.
