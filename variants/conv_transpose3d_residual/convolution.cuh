@@ -21,3 +21,32 @@ __device__ inline bool find_source(const Convolution& s, u32 dimension, u32 out,
   in = (shifted - reach) / s.stride[dimension];
   return in < s.input[dimension];
 }
+
+// The sum of one output by the definition, in float32 and without the convolution's own bias.
+__device__ inline float convolve_directly(const float* x, const float* w, const Convolution& s,
+                                          u32 item, u32 channel, u32 out_d, u32 out_h, u32 out_w) {
+  const u32 group = channel / s.out_of_group;
+  const float* x_item = x + (u64(item) * s.in_channels + u64(group) * s.in_of_group) * s.positions;
+  const float* w_channel =
+      w + (u64(group) * s.in_of_group * s.out_of_group + channel % s.out_of_group) * s.taps;
+  const u64 w_step = u64(s.out_of_group) * s.taps;
+  float sum = 0.0f;
+  for (u32 kd = 0; kd < s.kernel[0]; ++kd) {
+    u32 in_d, in_h, in_w;
+    if (!find_source(s, 0, out_d, kd, in_d)) continue;
+    for (u32 kh = 0; kh < s.kernel[1]; ++kh) {
+      if (!find_source(s, 1, out_h, kh, in_h)) continue;
+      for (u32 kw = 0; kw < s.kernel[2]; ++kw) {
+        if (!find_source(s, 2, out_w, kw, in_w)) continue;
+        const float* from = x_item + (u64(in_d) * s.input[1] + in_h) * s.input[2] + in_w;
+        const float* by = w_channel + (kd * s.kernel[1] + kh) * s.kernel[2] + kw;
+        for (u32 c = 0; c < s.in_of_group; ++c) {
+          sum = fmaf(__ldg(from), __ldg(by), sum);
+          from += s.positions;
+          by += w_step;
+        }
+      }
+    }
+  }
+  return sum;
+}

@@ -17,30 +17,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE)
   const u32 out_d = plane - volume * s.output[0];
   const u64 item = volume / s.out_channels;
   const u32 channel = volume - item * s.out_channels;
-  const u32 group = channel / s.out_of_group;
-
-  const float* x_item = x + (item * s.in_channels + u64(group) * s.in_of_group) * s.positions;
-  const float* w_channel =
-      w + (u64(group) * s.in_of_group * s.out_of_group + channel % s.out_of_group) * s.taps;
-  const u64 w_step = u64(s.out_of_group) * s.taps;
-  float sum = conv_bias == nullptr ? 0.0f : conv_bias[channel];
-  for (u32 kd = 0; kd < s.kernel[0]; ++kd) {
-    u32 in_d, in_h, in_w;
-    if (!find_source(s, 0, out_d, kd, in_d)) continue;
-    for (u32 kh = 0; kh < s.kernel[1]; ++kh) {
-      if (!find_source(s, 1, out_h, kh, in_h)) continue;
-      for (u32 kw = 0; kw < s.kernel[2]; ++kw) {
-        if (!find_source(s, 2, out_w, kw, in_w)) continue;
-        const float* from = x_item + (u64(in_d) * s.input[1] + in_h) * s.input[2] + in_w;
-        const float* by = w_channel + (kd * s.kernel[1] + kh) * s.kernel[2] + kw;
-        for (u32 c = 0; c < s.in_of_group; ++c) {
-          sum = fmaf(__ldg(from), __ldg(by), sum);
-          from += s.positions;
-          by += w_step;
-        }
-      }
-    }
-  }
+  const float bias = conv_bias == nullptr ? 0.0f : __ldg(conv_bias + channel);
+  const float sum = bias + convolve_directly(x, w, s, item, channel, out_d, out_h, out_w);
   y[index] = exact_order(sum, __ldg(b + channel));
 }
 

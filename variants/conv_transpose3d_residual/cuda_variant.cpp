@@ -26,6 +26,10 @@ class Adapter final : public Variant {
   }
 
   std::optional<std::string> unsupported(const Architecture& target) const override {
+    const int only = variant_.only_architecture;
+    if (only != 0 && (target.number != only || !target.specific)) {
+      return fmt::format("needs sm_{}a and no other", only);
+    }
     if (target.number >= variant_.oldest_architecture) return std::nullopt;
     return fmt::format("needs sm_{} or later", variant_.oldest_architecture);
   }

@@ -38,6 +38,7 @@ struct CudaVariant {
   bool contract = true;  ///< let the compiler fuse multiply and add
   bool baseline = false;
   int oldest_architecture = 0;  ///< e.g. 80
+  int only_architecture = 0;    ///< e.g. 90: needs its own instructions, sm_90a; 0: any
 };
 
 /// Registers and returns true.

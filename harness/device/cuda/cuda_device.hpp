@@ -17,6 +17,9 @@ struct LaunchShape {
   std::uint32_t threads = 1;  ///< block x
   std::uint32_t dynamic_shared_bytes = 0;
   bool cooperative = false;  ///< all blocks resident at once, so that they can wait for one another
+  /// May start before the kernel in front of it has ended, and waits for it by griddepcontrol.wait
+  /// (programmatic dependent launch, sm_90 and later).
+  bool overlapping = false;
 };
 
 /// An entry point of a loaded module.

@@ -29,6 +29,21 @@ class DriverKernel final : public CudaKernel {
     if (shape.cooperative) {
       FUSEBENCH_CUDA(LaunchCooperativeKernel, function_, shape.blocks, 1, 1, shape.threads, 1, 1,
                      shape.dynamic_shared_bytes, on, arguments);
+    } else if (shape.overlapping) {
+      CUlaunchAttribute attribute{};
+      attribute.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
+      attribute.value.programmaticStreamSerializationAllowed = 1;
+      const CUlaunchConfig config = {.gridDimX = shape.blocks,
+                                     .gridDimY = 1,
+                                     .gridDimZ = 1,
+                                     .blockDimX = shape.threads,
+                                     .blockDimY = 1,
+                                     .blockDimZ = 1,
+                                     .sharedMemBytes = shape.dynamic_shared_bytes,
+                                     .hStream = on,
+                                     .attrs = &attribute,
+                                     .numAttrs = 1};
+      FUSEBENCH_CUDA(LaunchKernelEx, &config, function_, arguments, nullptr);
     } else {
       FUSEBENCH_CUDA(LaunchKernel, function_, shape.blocks, 1, 1, shape.threads, 1, 1,
                      shape.dynamic_shared_bytes, on, arguments, nullptr);

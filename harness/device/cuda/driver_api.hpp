@@ -27,7 +27,7 @@ namespace fusebench {
   X(GraphInstantiateWithFlags) X(GraphLaunch) X(GraphDestroy) X(GraphExecDestroy)      \
   X(ModuleLoadData) X(ModuleUnload) X(ModuleGetFunction) X(FuncSetAttribute)           \
   X(OccupancyMaxActiveBlocksPerMultiprocessor) X(LaunchKernel)                         \
-  X(LaunchCooperativeKernel)
+  X(LaunchCooperativeKernel) X(LaunchKernelEx)
 // clang-format on
 
 class DriverApi {

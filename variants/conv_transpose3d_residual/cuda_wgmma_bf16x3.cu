@@ -1,0 +1,33 @@
+// The whole operator in one kernel of Hopper's tensor-core instructions: each operand as two bf16, three
+// products of them, sums in float32.
+#ifdef __CUDACC_RTC__
+#include "variants/conv_transpose3d_residual/wgmma_double.cuh"
+
+extern "C" __global__ void __launch_bounds__(pack_threads)
+    pack(const __grid_constant__ Arguments a) {
+  pack(a.prepared, a.w, a.conv_bias, a.b, a.s);
+}
+
+extern "C" __global__ void __launch_bounds__(all_threads, 1)
+    convolve(const __grid_constant__ Arguments a) {
+  double_volume(a);
+}
+
+#else
+#include "variants/conv_transpose3d_residual/wgmma_double.hpp"
+
+namespace fusebench::conv_transpose3d_residual {
+namespace {
+
+const bool registered = add_wgmma_variant({
+    .name = "cuda_wgmma_bf16x3",
+    .idea = "one kernel of wgmma instructions, three bf16 products: how near to the memory floor",
+    .source = __FILE__,
+    .precision = Precision::bf16x3,
+    .format = 0,
+    .products = 3,
+});
+
+}  // namespace
+}  // namespace fusebench::conv_transpose3d_residual
+#endif

@@ -1,0 +1,162 @@
+#include "variants/conv_transpose3d_residual/wgmma_double.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "harness/core/error.hpp"
+#include "variants/conv_transpose3d_residual/convolution.hpp"
+
+namespace fusebench::conv_transpose3d_residual {
+namespace {
+
+// As in wgmma_tiles.cuh and wgmma_weights.cuh.
+constexpr std::int64_t block_channels = 64;
+constexpr std::int64_t tile_channels = 32;
+constexpr std::int64_t tile_rows = 4;
+constexpr std::int64_t tile_columns = 32;
+constexpr std::int64_t all_taps = 27;
+constexpr std::int64_t odd_taps = 18;
+constexpr std::int64_t even_taps = 9;
+constexpr std::int64_t head_bytes = 1024;
+constexpr std::int64_t pack_threads = 256;
+constexpr std::int64_t pack_blocks = all_taps * tile_channels * block_channels / pack_threads;
+constexpr std::int64_t counter_words = 64;  // of each block of channels
+
+struct Prepared {
+  void* weights;
+  void* biases;
+  void* unusual;
+  void* counters;
+};
+
+struct Arguments {
+  float* y;
+  const float *x, *w, *conv_bias, *b;
+  Prepared prepared;
+  KernelConvolution s;
+  std::uint32_t of_block, odd_blocks, long_columns;
+};
+
+std::int64_t shared_bytes(int products, const Configuration& configuration) {
+  const std::int64_t parts = products == 3 ? 2 : 1;
+  const std::int64_t plane = (tile_rows + 1) * parts * tile_channels * tile_columns * 2;
+  const std::int64_t tap = parts * block_channels * tile_channels * 2;
+  return head_bytes + std::max(odd_taps * tap + configuration.integer("odd_slots") * plane,
+                               even_taps * tap + configuration.integer("even_slots") * plane);
+}
+
+std::optional<std::string> refuses(const ConvTranspose3d& sizes) {
+  if (auto reason = refuses_all_but_doubling(sizes)) return reason;
+  if (sizes.in_channels > tile_channels) {
+    return fmt::format("needs at most {} input channels, not {}", tile_channels, sizes.in_channels);
+  }
+  return std::nullopt;
+}
+
+class WgmmaPlan final : public Plan {
+ public:
+  WgmmaPlan(const CudaRequest& request, int products)
+      : convolution_(request.convolution),
+        sizes_(request.convolution),
+        module_(request.module),
+        pack_(module_->kernel("pack")),
+        convolve_(module_->kernel("convolve")),
+        channel_blocks_((convolution_.out_channels + block_channels - 1) / block_channels) {
+    const DeviceTraits& traits = request.device.traits();
+    const Configuration& configuration = request.configuration;
+    const std::int64_t shared = shared_bytes(products, configuration);
+    if (shared > traits.shared_memory_bytes) {
+      throw Unavailable("a block needs {} bytes of shared memory; {} has {}", shared, traits.name,
+                        traits.shared_memory_bytes);
+    }
+    const std::int64_t columns =
+        convolution_.input[2] <= tile_columns
+            ? 1
+            : 1 + (convolution_.input[2] - tile_columns + tile_columns - 2) / (tile_columns - 1);
+    const std::int64_t stacks =
+        convolution_.n * ((convolution_.input[1] + tile_rows - 1) / tile_rows) * columns;
+    if (stacks * convolution_.input[0] > std::int64_t{1} << 30) {
+      throw Unavailable("{} tiles are more than the kernel counts", stacks * convolution_.input[0]);
+    }
+    // No more blocks than there is work for, and at least one of each class.
+    const std::int64_t items = stacks * convolution_.input[0];
+    const std::int64_t blocks = std::clamp<std::int64_t>(2 * items, 2, traits.processors);
+    odd_blocks_ =
+        std::clamp<std::int64_t>(blocks * configuration.integer("odd_share") / 100, 1, blocks - 1);
+    long_columns_ = stacks * configuration.integer("long_share") / 100;
+    shape_ = {.blocks = static_cast<std::uint32_t>(blocks),
+              .threads = 384,
+              .dynamic_shared_bytes = static_cast<std::uint32_t>(shared),
+              .overlapping = true};
+    const auto part_of = [&](std::int64_t bytes) {
+      buffers_.push_back(request.device.allocate(static_cast<std::size_t>(bytes)));
+      return buffers_.back().address();
+    };
+    const std::int64_t tap_bytes = (products == 3 ? 2 : 1) * block_channels * tile_channels * 2;
+    prepared_.weights = part_of(channel_blocks_ * all_taps * tap_bytes);
+    prepared_.biases = part_of(channel_blocks_ * block_channels * 8);
+    prepared_.unusual = part_of(channel_blocks_ * pack_blocks * 4);
+    prepared_.counters = part_of(channel_blocks_ * counter_words * 4);
+  }
+
+  void enqueue(const TensorTable& tensors) override {
+    Arguments arguments = {tensors.output(),
+                           tensors.input(tensor_x),
+                           tensors.input(tensor_w),
+                           conv_bias_of(convolution_, tensors),
+                           tensors.input(tensor_b),
+                           prepared_,
+                           sizes_,
+                           0,
+                           static_cast<std::uint32_t>(odd_blocks_),
+                           static_cast<std::uint32_t>(long_columns_)};
+    pack_->launch({.blocks = static_cast<std::uint32_t>(channel_blocks_ * pack_blocks),
+                   .threads = static_cast<std::uint32_t>(pack_threads)},
+                  arguments);
+    for (std::int64_t block = 0; block < channel_blocks_; ++block) {
+      arguments.of_block = static_cast<std::uint32_t>(block);
+      convolve_->launch(shape_, arguments);
+    }
+  }
+
+ private:
+  ConvTranspose3d convolution_;
+  KernelConvolution sizes_;
+  std::shared_ptr<CudaModule> module_;
+  std::unique_ptr<CudaKernel> pack_, convolve_;
+  std::int64_t channel_blocks_;
+  std::int64_t odd_blocks_ = 0;
+  std::int64_t long_columns_ = 0;
+  LaunchShape shape_;
+  std::vector<Buffer> buffers_;
+  Prepared prepared_{};
+};
+
+}  // namespace
+
+bool add_wgmma_variant(const WgmmaVariant& variant) {
+  return add_cuda_variant({
+      .name = variant.name,
+      .idea = variant.idea,
+      .source = variant.source,
+      .precision = variant.precision,
+      .parameters = ParameterSpace(
+          {{"odd_share", integers({50, 55, 58, 60, 61, 62, 64}), "61"},
+           {"long_share", integers({0, 25, 50, 75}), "50"},
+           {"odd_slots", integers({3, 4}), "4"},
+           {"even_slots", integers({4, 6, 7}), "6"},
+           {"keep_x", integers({0, 1}), "1"},
+           {"store", {"store_default", "store_streaming", "store_l2"}, "store_default"}}),
+      .macros = {{"FORMAT", std::to_string(variant.format)},
+                 {"PRODUCTS", std::to_string(variant.products)}},
+      .refuses = refuses,
+      .plan = [products = variant.products](const CudaRequest& request) -> std::unique_ptr<Plan> {
+        return std::make_unique<WgmmaPlan>(request, products);
+      },
+      .only_architecture = 90,
+  });
+}
+
+}  // namespace fusebench::conv_transpose3d_residual

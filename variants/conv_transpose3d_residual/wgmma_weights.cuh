@@ -1,0 +1,49 @@
+// Weights as the wgmma kernel keeps them: by block of 64 output channels and tap, high halves and low ones, in
+// the very bytes of its shared memory. Made anew in every call.
+#pragma once
+
+#include "variants/conv_transpose3d_residual/wgmma.cuh"
+#include "variants/conv_transpose3d_residual/wgmma_formats.cuh"
+#include "variants/conv_transpose3d_residual/wgmma_tiles.cuh"
+
+constexpr u32 pack_threads = 256;
+constexpr u32 pack_blocks = all_taps * tile_channels * block_channels / pack_threads;
+
+// What a call leaves for its main kernel, beside the weights.
+struct Prepared {
+  unsigned char* weights;  // all_taps * tap_bytes for each block of channels
+  float2* biases;          // of each channel, with padding: conv_bias and b + 1
+  u32* unusual;            // pack_blocks flags for each block of channels
+  u32* counters;  // two for each block of channels, 32 words apart: the next segment of each class
+};
+
+// unusual: a weight that is not finite, or may become so when it is rounded. Zeros that pad x must not meet
+// it, and the main kernel goes another way.
+__device__ inline void pack(const Prepared& to, const float* w, const float* conv_bias,
+                            const float* b, const Convolution& s) {
+  let_next_kernel_start();
+  const u32 of_block = blockIdx.x / pack_blocks;
+  const u32 part = blockIdx.x - of_block * pack_blocks;
+  const u32 i = part * pack_threads + threadIdx.x;
+  if (i < 2) to.counters[(of_block * 2 + i) * 32] = 0;
+  if (i < block_channels) {
+    const u32 channel = of_block * block_channels + i;
+    const bool exists = channel < s.out_channels;
+    to.biases[channel] = make_float2(exists && conv_bias != nullptr ? conv_bias[channel] : 0.0f,
+                                     exists ? b[channel] + 1.0f : 0.0f);
+  }
+  const u32 tap = i % 27;
+  const u32 out = i / 27 % block_channels;
+  const u32 in = i / (27 * block_channels);
+  const u32 channel = of_block * block_channels + out;
+  const bool exists = channel < s.out_channels && in < s.in_channels;
+  const float value = exists ? __ldg(w + (u64(in) * s.out_channels + channel) * 27 + tap) : 0.0f;
+  const u32 slot = (tap_slot(tap / 9) * 3 + tap_slot(tap / 3 % 3)) * 3 + tap_slot(tap % 3);
+  unsigned char* place =
+      to.weights + (of_block * all_taps + slot) * tap_bytes + swizzled_64(out, in * 2);
+  const Halves halves = halves_of(value);
+  *reinterpret_cast<unsigned short*>(place) = halves.high;
+  if (parts == 2) *reinterpret_cast<unsigned short*>(place + tap_part_bytes) = halves.low;
+  const bool unusual = __syncthreads_or(!(fabsf(value) <= largest_weight));
+  if (threadIdx.x == 0) to.unusual[blockIdx.x] = unusual;
+}
