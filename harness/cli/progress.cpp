@@ -37,7 +37,10 @@ void Progress::phase(const std::string& phase) {
 void Progress::result(const JobResult& result) {
   if (silent_) return;
   fmt::print(stderr, "{}{} {}\n", terminal_ ? "\r\033[K" : "", head_, summary_of(result.record));
-  for (const std::string& note : result.notes) fmt::print(stderr, "    note: {}\n", note);
+  if (result.notes != notes_) {
+    for (const std::string& note : result.notes) fmt::print(stderr, "    note: {}\n", note);
+  }
+  notes_ = result.notes;
 }
 
 }  // namespace fusebench

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "harness/session/session.hpp"
 
@@ -19,6 +20,8 @@ class Progress {
   bool terminal_;
   bool silent_ = false;
   std::string head_;
+  std::vector<std::string>
+      notes_;  // of the last result: another configuration's need not be told again
 };
 
 }  // namespace fusebench

@@ -101,9 +101,16 @@ void Court::run(const Job& job, Candidate& candidate, const Phases& on_phase, Jo
 Verdict Court::try_battery(const Job& job, const Operator& op, const VariantInfo& info,
                            Candidate& candidate, const Phases& on_phase, JobResult& result) {
   const AcceptanceRule rule = rule_of(op, info.precision);
+  const Variant& variant = registry().find_variant(job.operator_name, job.variant);
   std::vector<std::string> skipped;
+  std::size_t refused = 0;
+  std::string refusal;  // of the first that it refused
   for (const Case& one : battery_cases(op, info, job.battery)) {
     on_phase("verify at " + one.name());
+    if (const auto reason = variant.refuses(one.problem)) {
+      if (++refused == 1) refusal = *reason;
+      continue;
+    }
     if (!within_range(op, one, info.precision, job.seed)) {
       skipped.push_back(fmt::format("{} (its inputs leave the range of contract {})", one.name(),
                                     to_string(info.precision)));
@@ -126,11 +133,15 @@ Verdict Court::try_battery(const Job& job, const Operator& op, const VariantInfo
   for (std::size_t i = 0; i < std::min(skipped.size(), most_skips_told); ++i) {
     result.notes.push_back("not verified at " + skipped[i]);
   }
+  if (refused > 0) {
+    result.notes.push_back(fmt::format(
+        "not verified at {} cases that it does not do, the first since it {}", refused, refusal));
+  }
   if (skipped.size() > most_skips_told) {
     result.notes.push_back(fmt::format("nor at {} more cases", skipped.size() - most_skips_told));
   }
-  if (result.record.cases == 0 && !skipped.empty()) {
-    throw Unavailable("it can be verified in no case: {}", skipped.front());
+  if (result.record.cases == 0 && (refused > 0 || !skipped.empty())) {
+    throw Unavailable("it can be verified in no case: {}", refused > 0 ? refusal : skipped.front());
   }
   return {};
 }

@@ -62,8 +62,7 @@ __device__ inline float4 load_x4(const float* from, u64 policy) {
   return value;
 }
 
-// A thread's share of a plane: 4 columns of 2 channels, 16 apart, in each of 5 rows. It moves one channel
-// after the other: both at once are more registers than a producer has.
+// A thread's share of a plane: 4 columns of 2 channels, 16 apart, in each of 5 rows, all in flight at once.
 class PlaneLoader {
  public:
   __device__ PlaneLoader(const Arguments& a, u32 thread)
@@ -76,29 +75,23 @@ class PlaneLoader {
         wide_(a.s.input[2] % 4 == 0 && a.s.input[2] <= tile_columns &&
               (reinterpret_cast<u64>(a.x) & 15) == 0) {}
 
-  __device__ void load(const Item& item, u32 d, u32 second) {
-    const u32 channel = channel_ + second * 16;
+  __device__ void load(const Item& item, u32 d) {
     const u32 w = item.w0 + column_;
-    const bool exists = channel < s_.in_channels && w < s_.input[2];
-    const u32 rows = exists ? min(plane_rows, s_.input[1] - item.h0) : 0;
-    const float* from = x_ +
-                        ((u64(item.n) * s_.in_channels + channel) * s_.input[0] + d) *
-                            (s_.input[1] * s_.input[2]) +
-                        item.h0 * s_.input[2] + w;
-#pragma unroll
-    for (u32 row = 0; row < plane_rows; ++row, from += s_.input[2]) {
-      value_[row] = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
-      if (row >= rows) continue;
-      value_[row] = wide_ ? load_x4(from, policy_) : load_some(from, s_.input[2] - w);
-    }
+    const u32 rows = w < s_.input[2] ? min(plane_rows, s_.input[1] - item.h0) : 0;
+    const u64 volume = u64(s_.input[0]) * (s_.input[1] * s_.input[2]);
+    const float* from = x_ + (u64(item.n) * s_.in_channels + channel_) * volume +
+                        (u64(d) * s_.input[1] + item.h0) * s_.input[2] + w;
+    load_channel(0, from, channel_ < s_.in_channels ? rows : 0, s_.input[2] - w);
+    load_channel(1, from + 16 * volume, channel_ + 16 < s_.in_channels ? rows : 0, s_.input[2] - w);
   }
 
-  __device__ void store(u32 plane, u32 second) const {
-    // 16 channels further the swizzle is the same.
-    u32 to = plane + swizzled_64(channel_, column_ * 2) + second * 16 * 64;
+  __device__ void store(u32 plane) const {
+    const u32 place = plane + swizzled_64(channel_, column_ * 2);
 #pragma unroll
-    for (u32 row = 0; row < plane_rows; ++row, to += row_bytes) {
-      const float4& v = value_[row];
+    for (u32 i = 0; i < 2 * plane_rows; ++i) {
+      // 16 channels further the swizzle is the same.
+      const u32 to = place + i % plane_rows * row_bytes + i / plane_rows * 16 * 64;
+      const float4& v = value_[i];
       const u32 a = rounded_pair(v.x, v.y);
       const u32 b = rounded_pair(v.z, v.w);
       asm volatile("st.shared.v2.b32 [%0], {%1, %2};" ::"r"(to), "r"(a), "r"(b) : "memory");
@@ -110,6 +103,14 @@ class PlaneLoader {
   }
 
  private:
+  __device__ void load_channel(u32 which, const float* from, u32 rows, u32 columns) {
+#pragma unroll
+    for (u32 row = 0; row < plane_rows; ++row, from += s_.input[2]) {
+      float4& value = value_[which * plane_rows + row];
+      value = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+      if (row < rows) value = wide_ ? load_x4(from, policy_) : load_some(from, columns);
+    }
+  }
   __device__ static float4 load_some(const float* from, u32 count) {
     return make_float4(__ldg(from), count > 1 ? __ldg(from + 1) : 0.0f,
                        count > 2 ? __ldg(from + 2) : 0.0f, count > 3 ? __ldg(from + 3) : 0.0f);
@@ -120,7 +121,7 @@ class PlaneLoader {
   u32 channel_, column_;
   u64 policy_;
   bool wide_;
-  float4 value_[plane_rows];
+  float4 value_[2 * plane_rows];
 };
 
 __device__ inline void produce(const Arguments& a, const Tiles& tiles, Head* head, Ring ring,
@@ -143,11 +144,9 @@ __device__ inline void produce(const Arguments& a, const Tiles& tiles, Head* hea
     const u32 planes = segment.length + (odd && segment.depth + segment.length < tiles.depth);
 #pragma unroll 1
     for (u32 i = 0; i < planes; ++i) {
-      loader.load(first, first.d + i, 0);
+      loader.load(first, first.d + i);
       barrier_wait(ring.empty_barrier(), ring.parity);
-      loader.store(ring.plane(), 0);
-      loader.load(first, first.d + i, 1);
-      loader.store(ring.plane(), 1);
+      loader.store(ring.plane());
       if (thread == 0) {
         head->held[ring.slot] =
             i < segment.length ? static_cast<int>(segment.first + i * tiles.rows * tiles.columns)
@@ -217,46 +216,75 @@ __device__ inline float finish(float sum, float2 bias) {
   return c * fmaf(2.0f, c, bias.y);
 }
 
-// A thread's part of y: two channels, 8 apart, and in each row of the tile four times four columns.
-__device__ inline void write_item(const Sums& sums, float* y, const Convolution& s,
-                                  const Item& item, u32 channel, const float2 (&biases)[2],
-                                  u32 out_d, u32 odd_row, bool wide) {
+// Where a thread's part of y begins, and what of it exists: two channels, 8 apart, and in each row of the tile
+// four times four columns.
+struct Target {
+  float* y;            // of the first channel, at the thread's first column
+  u64 channel_step;    // 8 channels further
+  u32 row_step;        // the output row of the next input row
+  u32 rows, channels;  // of 4, of 2
+  u32 columns;         // of 64, from the thread's first
+  bool whole;          // all of that, and in pieces of 16 bytes
+};
+
+__device__ inline Target target_of(const Arguments& a, const Item& item, u32 channel, u32 out_d,
+                                   bool wide) {
+  const Convolution& s = a.s;
+  const u32 quarter = threadIdx.x % 4;
+  const u32 left = s.input[2] - item.w0;
+  const u32 columns = 2 * (left > tile_columns ? column_step : left);
+  const u64 volume = u64(s.output[0]) * s.output[1] * s.output[2];
+  Target target;
+  target.y = a.y + (u64(item.n) * s.out_channels + channel) * volume +
+             (u64(out_d) * s.output[1] + 2 * item.h0) * s.output[2] + 2 * item.w0 + 4 * quarter;
+  target.channel_step = 8 * volume;
+  target.row_step = 2 * s.output[2];
+  target.rows = min(tile_rows, s.input[1] - item.h0);
+  target.channels = channel >= s.out_channels ? 0 : channel + 8 >= s.out_channels ? 1 : 2;
+  target.columns = max(columns, 4 * quarter) - 4 * quarter;
+  target.whole = wide && target.rows == tile_rows && columns == 2 * tile_columns &&
+                 (a.of_block + 1) * block_channels <= s.out_channels;
+  return target;
+}
+
+template <bool WHOLE>
+__device__ inline void write_item(const Sums& sums, const Target& target, const float2 (&biases)[2],
+                                  bool wide) {
   const u32 lane = threadIdx.x % 32;
   const u32 quarter = lane % 4;
-  const u32 columns = s.input[2] - item.w0 > tile_columns ? column_step : s.input[2] - item.w0;
-  const u32 out_columns = 2 * columns;
-  const u64 out_plane = u64(s.output[1]) * s.output[2];
+  const u32 neighbour = (lane & ~3u) | ((quarter + 1) & 3);
 #pragma unroll
   for (u32 half = 0; half < 2; ++half) {
-    const bool exists = channel + 8 * half < s.out_channels;
-    float* const of_channel =
-        y +
-        ((u64(item.n) * s.out_channels + channel + 8 * half) * s.output[0] + out_d) * out_plane +
-        u64(2 * item.h0 + odd_row) * s.output[2] + 2 * item.w0;
     const float2 bias = biases[half];
+    float* to = target.y + half * target.channel_step;
 #pragma unroll
-    for (u32 j = 0; j < 16; ++j) {
-      const u32 at = 4 * j + 2 * half;
-      // Tap 0 of the next column: its neighbour holds it, in the next group of 8 for the last of four.
-      const float next_group =
-          j % 4 == 3 ? 0.0f : sums.tap0[4 * (j % 16 == 15 ? j : j + 1) + 2 * half];
-      const float given = quarter == 0 ? next_group : sums.tap0[at];
-      const float next = __shfl_sync(~0u, given, (lane & ~3u) | ((quarter + 1) & 3));
-      const float4 value =
-          make_float4(finish(sums.tap1[at], bias), finish(sums.tap2[at] + sums.tap0[at + 1], bias),
-                      finish(sums.tap1[at + 1], bias), finish(sums.tap2[at + 1] + next, bias));
-      const u32 column = j % 4 * 16 + quarter * 4;
-      if (!exists || item.h0 + j / 4 >= s.input[1] || column >= out_columns) continue;
-      float* const to = of_channel + u64(j / 4) * 2 * s.output[2] + column;
-      if (wide) {
-        STORE(reinterpret_cast<float4*>(to), value);
-        continue;
+    for (u32 row = 0; row < tile_rows; ++row, to += target.row_step) {
+#pragma unroll
+      for (u32 group = 0; group < 4; ++group) {
+        const u32 at = 4 * (4 * row + group) + 2 * half;
+        // Tap 0 of the next column: its neighbour holds it, in the next group of 8 for the last of four.
+        const float next_group = group == 3 ? 0.0f : sums.tap0[at + (group == 3 ? 0 : 4)];
+        const float given = quarter == 0 ? next_group : sums.tap0[at];
+        const float next = __shfl_sync(~0u, given, neighbour);
+        const float4 value = make_float4(
+            finish(sums.tap1[at], bias), finish(sums.tap2[at] + sums.tap0[at + 1], bias),
+            finish(sums.tap1[at + 1], bias), finish(sums.tap2[at + 1] + next, bias));
+        float* const place = to + group * 16;
+        if (WHOLE) {
+          STORE(reinterpret_cast<float4*>(place), value);
+          continue;
+        }
+        if (half >= target.channels || row >= target.rows || group * 16 >= target.columns) continue;
+        if (wide) {
+          STORE(reinterpret_cast<float4*>(place), value);
+          continue;
+        }
+        place[0] = value.x;
+        place[1] = value.y;
+        if (group * 16 + 2 >= target.columns) continue;
+        place[2] = value.z;
+        place[3] = value.w;
       }
-      to[0] = value.x;
-      to[1] = value.y;
-      if (column + 2 >= out_columns) continue;
-      to[2] = value.z;
-      to[3] = value.w;
     }
   }
 }
@@ -309,7 +337,13 @@ __device__ inline void consume(const Arguments& a, const Tiles& tiles, Head* hea
         release(first);
         if (count == 2) release(second);
       }
-      write_item(sums, a.y, a.s, item, channel, biases, 2 * item.d + odd, odd_row, wide);
+      Target target = target_of(a, item, channel, 2 * item.d + odd, wide);
+      target.y += odd_row * a.s.output[2];
+      if (target.whole) {
+        write_item<true>(sums, target, biases, wide);
+      } else {
+        write_item<false>(sums, target, biases, wide);
+      }
     }
   }
 }
