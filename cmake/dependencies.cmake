@@ -73,3 +73,28 @@ else()
 endif()
 target_compile_definitions(fusebench_dependencies INTERFACE
   FUSEBENCH_HAVE_CUDA=$<BOOL:${FUSEBENCH_HAVE_CUDA}>)
+
+# cuDNN's own headers and NVIDIA's frontend, which is headers only, from a toolkit or from PyPI. The library is
+# looked up when the program runs; the folder is where to look last.
+set(FUSEBENCH_HAVE_CUDNN OFF)
+if(FUSEBENCH_HAVE_CUDA AND FUSEBENCH_CUDNN)
+  set(cudnn_roots $ENV{FUSEBENCH_CUDNN_ROOT} ${CMAKE_BINARY_DIR}/cudnn-wheels ${cuda_roots})
+  find_path(CUDNN_INCLUDE_DIR cudnn_graph.h HINTS ${cudnn_roots} PATH_SUFFIXES include
+            targets/x86_64-linux/include)
+  find_path(CUDNN_FRONTEND_INCLUDE_DIR cudnn_frontend.h HINTS ${cudnn_roots} PATH_SUFFIXES include)
+  # The frontend includes the runtime's header, which on PyPI comes in pieces.
+  find_path(CUDA_RUNTIME_INCLUDE_DIR cuda_runtime_api.h HINTS ${CUDA_INCLUDE_DIR} ${cuda_roots}
+            PATH_SUFFIXES include targets/x86_64-linux/include)
+  find_path(CUDA_CRT_INCLUDE_DIR crt/host_defines.h HINTS ${CUDA_INCLUDE_DIR} ${cudnn_roots}
+            PATH_SUFFIXES include targets/x86_64-linux/include)
+  if(CUDNN_INCLUDE_DIR AND CUDNN_FRONTEND_INCLUDE_DIR AND CUDA_RUNTIME_INCLUDE_DIR AND CUDA_CRT_INCLUDE_DIR)
+    set(FUSEBENCH_HAVE_CUDNN ON)
+    find_path(CUDNN_LIBRARY_DIR libcudnn.so.9 HINTS ${cudnn_roots}
+              PATH_SUFFIXES lib64 lib targets/x86_64-linux/lib)
+    if(NOT CUDNN_LIBRARY_DIR)
+      set(CUDNN_LIBRARY_DIR "")
+    endif()
+  else()
+    message(STATUS "fusebench: without the cuDNN variants: run scripts/setup, or see docs/cudnn.md, to have them")
+  endif()
+endif()
