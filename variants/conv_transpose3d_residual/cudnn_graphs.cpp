@@ -1,5 +1,7 @@
 #include "variants/conv_transpose3d_residual/cudnn_graphs.hpp"
 
+#include <utility>
+
 namespace fusebench::conv_transpose3d_residual {
 namespace {
 
@@ -27,12 +29,13 @@ Value epilogue(CudnnDescription& graph, Value convolution, bool biased, Extents 
   return graph.add(graph.multiply(doubled, c), c);
 }
 
-CudnnDescription planes(const ConvTranspose3d& sizes, std::int64_t items, std::int64_t in_channels,
-                        CudnnTensor x_tensor) {
+CudnnDescription planes(const ConvTranspose3d& sizes, std::int64_t items,
+                        std::int64_t in_channels) {
   const std::int64_t out_channels = padded_channels(sizes.out_channels, 4);
   const Extents output = {items, out_channels, 2 * sizes.input[1], 2 * sizes.input[2]};
   CudnnDescription graph;
-  const Value x = graph.input("x", std::move(x_tensor));
+  const Value x =
+      graph.input("x", channels_last({items, in_channels, sizes.input[1], sizes.input[2]}));
   const Value w = graph.input("w", channels_last({in_channels, out_channels, 3, 3}));
   const Value c = graph.convolve_backward(x, w, {{1, 1}, {1, 1}, {2, 2}, {1, 1}}, output);
   graph.output(epilogue(graph, c, sizes.bias, {1, out_channels, 1, 1}), "y", channels_last(output));
@@ -57,17 +60,14 @@ CudnnDescription transposed_convolution(const ConvTranspose3d& sizes, Layout lay
 }
 
 std::vector<CudnnDescription> fused_planes(const ConvTranspose3d& sizes) {
-  const auto [d, h, w] = sizes.input;
+  const std::int64_t d = sizes.input[0];
   const std::int64_t ci = padded_channels(sizes.in_channels, 4);
   std::vector<CudnnDescription> graphs;
-  graphs.push_back(planes(sizes, sizes.n * d, ci, channels_last({sizes.n * d, ci, h, w})));
+  graphs.push_back(planes(sizes, sizes.n * d, ci));
   if (d > 1) {
-    const std::int64_t items = sizes.n * (d - 1);
-    graphs.push_back(planes(sizes, items, 2 * ci, channels_last({items, 2 * ci, h, w})));
+    graphs.push_back(planes(sizes, sizes.n * (d - 1), 2 * ci));
   }
-  CudnnTensor every_dth = channels_last({sizes.n, ci, h, w});
-  every_dth.strides[0] *= d;
-  graphs.push_back(planes(sizes, sizes.n, ci, std::move(every_dth)));
+  graphs.push_back(planes(sizes, sizes.n, ci));
   return graphs;
 }
 

@@ -29,7 +29,7 @@ enum class Layout { channels_first, channels_last };
 /// Inputs x, w, conv_bias (where the convolution has one) and b, then the output y:
 /// - even: x [n d, ci, h, w], w [ci, co, 3, 3], y [n d, co, 2h, 2w];
 /// - odd: x [n (d - 1), 2 ci, h, w], w [2 ci, co, 3, 3], y [n (d - 1), co, 2h, 2w]; absent where d is 1;
-/// - last: x [n, ci, h, w], every d-th item of the even one's, w [ci, co, 3, 3], y [n, co, 2h, 2w].
+/// - last: x [n, ci, h, w], w [ci, co, 3, 3], y [n, co, 2h, 2w].
 /// ci and co are padded to multiples of 4.
 [[nodiscard]] std::vector<CudnnDescription> fused_planes(const ConvTranspose3d& sizes);
 
