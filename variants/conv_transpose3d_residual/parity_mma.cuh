@@ -1,0 +1,253 @@
+// The doubling as implicit matrix products on tensor cores, by mma.sync. A block stages its input positions
+// with their halo once and makes all eight outputs of each from them. Rows of the product are output
+// channels, its columns positions, so that a thread holds four neighbouring outputs in the end.
+#pragma once
+
+#include "variants/conv_transpose3d_residual/parity_weights.cuh"
+
+constexpr u32 warps_across_channels = block_fragments / M_TILES;
+constexpr u32 warps_across_positions = ROWS * COLUMNS / 8 / N_TILES;
+constexpr u32 threads = 32 * warps_across_channels * warps_across_positions;
+static_assert(N_TILES * 8 % COLUMNS == 0 || COLUMNS % (N_TILES * 8) == 0,
+              "a warp's positions must lie alike in every warp");
+
+// Bytes from a position to the next: of 8 positions 16 bytes lie in different banks.
+template <typename Format>
+constexpr u32 pitch = chunk_channels* Format::value_bytes + 16;
+
+// What a warp multiplies in one step: the weights of one column tap and its positions.
+template <typename Format>
+struct Multiplier {
+  uint4 weights[M_TILES][2];
+  uint4 inputs[N_TILES];
+
+  __device__ void load_weights(const uint4* from) {
+#pragma unroll
+    for (u32 m = 0; m < M_TILES; ++m) {
+      weights[m][0] = __ldg(from + m * (2 * 32));
+      weights[m][1] = __ldg(from + m * (2 * 32) + 32);
+    }
+  }
+  __device__ void load_inputs(u32 address) {
+#pragma unroll
+    for (u32 n = 0; n < N_TILES; ++n) {
+      constexpr u32 p = pitch<Format>;
+      inputs[n] = load_matrices(address + halo_position(0, n * 8 / COLUMNS, n * 8 % COLUMNS) * p);
+    }
+  }
+  // Each fragment of weights is replaced by the next tap's as soon as it is done with, so that this is on its
+  // way while the others are multiplied.
+  //
+  // Tensor cores truncate each sum that they make. Where that counts, PROMOTED starts each step's from zero
+  // and adds it in float32.
+  template <bool PROMOTED>
+  __device__ void multiply(float (&sums)[M_TILES][N_TILES][4], const uint4* next_weights) {
+#pragma unroll
+    for (u32 m = 0; m < M_TILES; ++m) {
+      if (PROMOTED) {
+        float parts[N_TILES][4];
+        multiply_fragment<true>(parts, m, next_weights);
+#pragma unroll
+        for (u32 n = 0; n < N_TILES; ++n) {
+#pragma unroll
+          for (u32 i = 0; i < 4; ++i) sums[m][n][i] += parts[n][i];
+        }
+      } else {
+        multiply_fragment<false>(sums[m], m, next_weights);
+      }
+    }
+  }
+
+ private:
+  template <bool FROM_ZERO>
+  __device__ void multiply_fragment(float (&sums)[N_TILES][4], u32 m, const uint4* next_weights) {
+#pragma unroll
+    for (u32 product = 0; product < Format::products; ++product) {
+      const u32 part = Format::weight_part(product);
+#pragma unroll
+      for (u32 n = 0; n < N_TILES; ++n) {
+        const bool second = Format::input_part(product) == 1;
+        const u32 b0 = second ? inputs[n].z : inputs[n].x;
+        const u32 b1 = second ? inputs[n].w : inputs[n].y;
+        if (FROM_ZERO && product == 0) {
+          Format::template multiply<true>(sums[n], weights[m][part], b0, b1);
+        } else {
+          Format::template multiply<false>(sums[n], weights[m][part], b0, b1);
+        }
+      }
+      if (product == Format::last_product(part)) {
+        weights[m][part] = __ldg(next_weights + m * (2 * 32) + part * 32);
+      }
+    }
+  }
+};
+
+struct DoublingArguments {
+  float* y;
+  const float* x;
+  const float* w;
+  const float* conv_bias;
+  const float* b;
+  const uint4* packed;
+  const u32* flags;
+  u32 wide;  // every float4 of y is aligned
+};
+
+// What a block knows and looks up where it needs it, rather than keep it in registers while it multiplies.
+struct BlockState {
+  Tile tile;
+  u32 unusual;  // some channel has to be repaired
+  float2 biases[block_channels];
+};
+
+// A warp's part of the block: its first fragment of channels and its first position.
+struct WarpPart {
+  u32 fragment, position, lane;
+  __device__ explicit WarpPart(u32 thread)
+      : fragment(thread / 32 % warps_across_channels * M_TILES),
+        position(thread / 32 / warps_across_channels * N_TILES * 8),
+        lane(thread % 32) {}
+};
+
+// The outputs of even columns are in sums[0], of odd ones in sums[1].
+__device__ inline void store_sums(const DoublingArguments& arguments, const Convolution& s,
+                                  const BlockState& state, u32 odd_d, u32 odd_h,
+                                  const float (&sums)[2][M_TILES][N_TILES][4]) {
+  const WarpPart part(opaque(threadIdx.x));
+  const Tile& tile = state.tile;
+  const u32 channel = part.fragment * 16 + part.lane / 4;
+  const u32 row = part.position / COLUMNS;
+  const u32 column = part.position % COLUMNS + part.lane % 4 * 2;
+  const u64 channel_outputs = 8 * s.positions;
+  float* const to = outputs_of(arguments.y, s, tile, tile.channel + channel, odd_d, odd_h) +
+                    u64(2 * row) * s.output[2] + 2 * column;
+#pragma unroll
+  for (u32 m = 0; m < M_TILES; ++m) {
+#pragma unroll
+    for (u32 half = 0; half < 2; ++half) {
+      const u32 next = m * 16 + half * 8;
+      if (tile.channel + channel + next >= s.out_channels) continue;
+      const float2 bias = state.biases[channel + next];
+#pragma unroll
+      for (u32 n = 0; n < N_TILES; ++n) {
+        const u32 h = n * 8 / COLUMNS;
+        const u32 w = n * 8 % COLUMNS;
+        if (tile.h + row + h >= s.input[1] || tile.w + column + w >= s.input[2]) continue;
+        const auto value = [&](u32 parity, u32 i) {
+          return exact_order(sums[parity][m][n][2 * half + i] + bias.x, bias.y);
+        };
+        store_four(to + next * channel_outputs + u64(2 * h) * s.output[2] + 2 * w,
+                   make_float4(value(0, 0), value(1, 0), value(0, 1), value(1, 1)), arguments.wide,
+                   tile.w + column + w + 1 < s.input[2]);
+      }
+    }
+  }
+}
+
+template <typename Format, bool ONE_CHUNK>
+__device__ void double_volume(const DoublingArguments& arguments, const Convolution& s) {
+  extern __shared__ __align__(128) unsigned char halo[];
+  __shared__ BlockState states[1];
+  // Of one chunk tensor cores may add up the products, unless the format promises too much for that.
+  constexpr bool promoted = !ONE_CHUNK || Format::always_promoted;
+  const u32 chunks = ONE_CHUNK ? 1 : (s.in_channels + chunk_channels - 1) / chunk_channels;
+
+  const auto stage = [&](u32 chunk) {
+    stage_halo<threads>(arguments.x, s, states[opaque(0)].tile, chunk * chunk_channels,
+                        [&](u32 position, u32 octet, const float(&values)[8]) {
+                          Format::put_inputs(halo + position * pitch<Format>, octet, values);
+                        });
+  };
+  if (threadIdx.x == 0) states[0].tile = tile_of_block(s);
+  __syncthreads();
+  const u32 first_channel = states[0].tile.channel;
+  bool unusual = false;
+  for (u32 i = threadIdx.x; i < block_channels && first_channel + i < s.out_channels;
+       i += threads) {
+    const u32 channel = first_channel + i;
+    unusual |= arguments.flags[channel] != 0;
+    states[0].biases[i] = make_float2(
+        arguments.conv_bias == nullptr ? 0.0f : arguments.conv_bias[channel], arguments.b[channel]);
+  }
+  if (ONE_CHUNK) stage(0);
+  unusual = __syncthreads_or(unusual);
+  if (threadIdx.x == 0) states[0].unusual = unusual;
+
+  const WarpPart part(threadIdx.x);
+  // A lane's row of the four matrices: k and k + half of the first part, then of the second.
+  const u32 inputs =
+      shared_address(halo) +
+      (halo_position(0, part.position / COLUMNS, part.position % COLUMNS) + part.lane % 8) *
+          pitch<Format> +
+      part.lane / 16 * Format::part_bytes + part.lane / 8 % 2 * 16;
+  constexpr u32 lane_words = 4;
+  constexpr u32 tap_lanes = tap_words / lane_words;
+  const uint4* weights = arguments.packed +
+                         u64(first_channel / block_channels) * all_visits * chunks *
+                             (visit_words<Format> / lane_words) +
+                         part.fragment * (2 * 32) + part.lane;
+  // The last load of all reads what follows the last block's weights, for which there is room.
+  Multiplier<Format> multiplier;
+  multiplier.load_weights(weights);
+
+#pragma unroll 1
+  for (u32 parities = 0; parities < 4; ++parities) {
+    const u32 odd_d = parities / 2;
+    const u32 odd_h = parities % 2;
+    const u32 all = (1 + odd_d) * (1 + odd_h);
+    // Behind the last plane there is nothing to visit.
+    const u32 visits = states[opaque(0)].tile.d + 1 < s.input[0] ? all : 1 + odd_h;
+    float sums[2][M_TILES][N_TILES][4] = {};
+#pragma unroll 1
+    for (u32 chunk = 0; chunk < chunks; ++chunk) {
+      if (!ONE_CHUNK) {
+        __syncthreads();
+        stage(chunk);
+        __syncthreads();
+      }
+      // One loop over visits and their steps: unrolled, it would need more registers than there are.
+#pragma unroll 1
+      for (u32 i = 0; i < visits * Format::steps; ++i) {
+        const u32 visit = i / Format::steps;
+        const u32 here = inputs + halo_position(visit >> odd_h, visit & odd_h, 0) * pitch<Format> +
+                         i % Format::steps * Format::step_bytes;
+#pragma unroll
+        for (u32 slot = 0; slot < 3; ++slot) {
+          if (slot != 1) multiplier.load_inputs(here + slot / 2 * pitch<Format>);
+          weights += tap_lanes;
+          multiplier.template multiply<promoted>(sums[slot != 0], weights);
+        }
+      }
+      if (visits != all) {
+        weights += (all - visits) * (visit_words<Format> / lane_words);
+        multiplier.load_weights(weights);
+      }
+    }
+    store_sums(arguments, s, states[opaque(0)], odd_d, odd_h, sums);
+  }
+
+  __syncthreads();
+  const BlockState& state = states[opaque(0)];
+  if (state.unusual == 0) return;
+  for (u32 i = 0; i < block_channels && state.tile.channel + i < s.out_channels; ++i) {
+    const u32 channel = state.tile.channel + i;
+    if (arguments.flags[channel] == 0) continue;
+    repair_channel<threads>(arguments.y, arguments.x, arguments.w, state.biases[i], s, state.tile,
+                            channel);
+  }
+}
+
+extern "C" __global__ void pack(u32* packed, u32* flags, const float* w, Convolution s) {
+  pack_weights<Operands>(packed, flags, w, s);
+}
+// For up to 32 input channels.
+extern "C" __global__ void __launch_bounds__(threads, BLOCKS)
+    double_one_chunk(const __grid_constant__ DoublingArguments arguments,
+                     const __grid_constant__ Convolution s) {
+  double_volume<Operands, true>(arguments, s);
+}
+extern "C" __global__ void __launch_bounds__(threads, BLOCKS)
+    double_chunks(const __grid_constant__ DoublingArguments arguments,
+                  const __grid_constant__ Convolution s) {
+  double_volume<Operands, false>(arguments, s);
+}
