@@ -40,6 +40,19 @@ if(hwy_FOUND)
   target_link_libraries(fusebench_dependencies INTERFACE hwy::hwy)
 endif()
 
+# oneDNN runs its threads by OpenMP, and what comes between two of its primitives must use the same ones.
+# Looked for as files: dnnl's own package fails where OpenCL's headers are not installed.
+find_path(ONEDNN_INCLUDE_DIR oneapi/dnnl/dnnl.hpp)
+find_library(ONEDNN_LIBRARY dnnl)
+find_package(OpenMP QUIET COMPONENTS CXX)
+set(have_onednn OFF)
+if(ONEDNN_INCLUDE_DIR AND ONEDNN_LIBRARY AND OpenMP_CXX_FOUND)
+  set(have_onednn ON)
+  target_include_directories(fusebench_dependencies SYSTEM INTERFACE ${ONEDNN_INCLUDE_DIR})
+  target_link_libraries(fusebench_dependencies INTERFACE ${ONEDNN_LIBRARY} OpenMP::OpenMP_CXX)
+endif()
+fusebench_optional(FUSEBENCH_HAVE_ONEDNN "${have_onednn}" "the oneDNN variants" libdnnl-dev)
+
 find_package(benchmark QUIET)
 fusebench_optional(FUSEBENCH_HAVE_GOOGLE_BENCHMARK "${benchmark_FOUND}" "'fusebench gbench'"
                    libbenchmark-dev)
