@@ -84,6 +84,8 @@ class Usage(Case):
             ("run", "--csv", "/dev/stdout"): ("/dev/stdout", "regular file"),
             ("run", "--csv", str(self.folder / "no/such/run.csv")): ("no/such",),
             ("run", "--csv", str(self.folder)): (str(self.folder),),
+            ("run", "--with", "/nonexistent.csv"): ("/nonexistent.csv", "No such file"),
+            ("verify", "--with", "/nonexistent.csv"): ("--with",),
             ("compile", "--arch", "volta"): ("volta", "sm_90a"),
             ("gbench", "--nothing"): ("--nothing",),
         }
@@ -182,6 +184,36 @@ class Run(Case):
                      if e["variant"] == "cpu_threads")
         self.assertEqual(len(rows), count)
         self.assertEqual(len({row["configuration"] for row in rows}), count)
+
+    def test_with_shows_the_rows_of_another_file_as_peers_and_writes_none_of_them(self) -> None:
+        peers = self.folder / "peers.csv"
+        call(PROGRAM, "run", "--filter", "cpu_stepwise", "--csv", str(peers), *SMALL)
+        result = call(PROGRAM, "run", "--filter", "cpu_simd", "--csv", str(self.csv), "--with", str(peers), *SMALL)
+        self.assertEqual(result.returncode, 0, result)
+        self.assertRegex(result.stdout, r"cpu_stepwise +peer ")
+        self.assertNotIn("cpu_stepwise", {row["variant"] for row in rows_of(self.csv)})
+
+    def test_with_is_checked_before_anything_runs(self) -> None:
+        torn = self.folder / "torn.csv"
+        call(PROGRAM, "run", "--filter", "cpu_stepwise", "--csv", str(torn), *SMALL)
+        whole = torn.read_text()
+        of_another = ["--filter", "cpu_stepwise", "--problem", "1,4,3,5,8", "--with", str(torn)]
+        self.assert_one_clear_line(call(PROGRAM, "run", *of_another), str(torn), "w=8")
+        self.assert_one_clear_line(call(PROGRAM, "run", "--csv", str(torn), "--filter", "cpu_stepwise", "--with",
+                                          str(torn), *SMALL), str(torn))
+        self.assertEqual(torn.read_text(), whole)
+        torn.write_text(whole[:-20])
+        self.csv.write_text("precious")
+        result = call(PROGRAM, "run", "--csv", str(self.csv), "--filter", "cpu_stepwise", "--with", str(torn), *SMALL)
+        self.assert_one_clear_line(result, f"{torn}:{len(whole.splitlines())}")
+        self.assertEqual(self.csv.read_text(), "precious")
+
+    def test_many_configurations_are_one_row_unless_every_is_asked_for(self) -> None:
+        arguments = ["run", "--filter", "cpu_threads$", "--configuration", "chunk=*", *SMALL]
+        best, every = (call(PROGRAM, *arguments, *more).stdout for more in ([], ["--every"]))
+        self.assertEqual(len(re.findall(r"^cpu_threads .* \(best of \d+\) ", best, re.MULTILINE)), 1)
+        self.assertEqual(len(re.findall(r"^cpu_threads ", best, re.MULTILINE)), 1)
+        self.assertGreater(len(re.findall(r"^cpu_threads ", every, re.MULTILINE)), 1)
 
     def test_quiet_prints_nothing(self) -> None:
         result = call(PROGRAM, "verify", "--quiet", "--filter", "cpu_stepwise", *VERIFY_SMALL)

@@ -1,5 +1,6 @@
 // The printed table. Catches rows out of order, a mark on the wrong row, a time shown for a result that is
-// wrong, a speed-up over the wrong baseline, and variants that are unavailable lost from sight.
+// wrong, a speed-up over the wrong baseline, a peer that ranks, and what is unavailable or went wrong in one
+// configuration of many lost from sight.
 #include "harness/cli/table.hpp"
 
 #include <gmock/gmock.h>
@@ -54,7 +55,19 @@ Record control(const std::string& name, double median_ns) {
 
 std::string table(const std::vector<Record>& records,
                   const std::vector<std::string>& baselines = {}, double peak_gbps = 0) {
-  return result_table(records, baselines, {{DeviceKind::cpu, {.peak_gbps = peak_gbps}}});
+  return result_table(records, {.baselines = baselines,
+                                .devices = {{DeviceKind::cpu, {.peak_gbps = peak_gbps}}},
+                                .every = true});
+}
+
+std::string table_of_best(const std::vector<Record>& records,
+                          const std::vector<Record>& peers = {}) {
+  return result_table(records, {.peers = peers});
+}
+
+Record configured(Record record, const std::string& configuration) {
+  record.configuration = configuration;
+  return record;
 }
 
 // Lines that begin with one of the given names, cut down to that name.
@@ -177,6 +190,85 @@ TEST(ResultTable, HasOneTableForEachProblemWithTheControlsOfThatProblem) {
   EXPECT_THAT(text, AllOf(HasSubstr("op on a CPU, n=1\n"), HasSubstr("op on a CPU, n=2\n")));
   EXPECT_THAT(order_of(text, {"a", "b", "copy", "fill"}), ElementsAre("a", "copy", "b", "fill"));
   EXPECT_EQ(last_word(line_of(text, "b")), "*+");
+}
+
+TEST(ResultTable, ShowsEachVariantsFastestConfigurationAndHowManyThereWere) {
+  const std::string text =
+      table_of_best({configured(passed("a", 300), "k=1"), configured(passed("a", 100), "k=2"),
+                     configured(passed("a", 200), "k=3"), passed("b", 150)});
+  EXPECT_THAT(order_of(text, {"a", "b"}), ElementsAre("a", "b"));
+  EXPECT_THAT(line_of(text, "a"), AllOf(HasSubstr("a k=2 (best of 3) "), HasSubstr("100 ns")));
+  EXPECT_THAT(line_of(text, "b"), Not(HasSubstr("(best of")));
+}
+
+TEST(ResultTable, TellsWhatWentWrongInSomeOfManyConfigurationsOnce) {
+  const std::string text =
+      table_of_best({configured(without_time("a", Outcome::wrong, "x"), "k=1"),
+                     configured(passed("a", 100), "k=2"),
+                     configured(without_time("a", Outcome::wrong, "y"), "k=3"),
+                     configured(without_time("a", Outcome::crashed, "z"), "k=4")});
+  EXPECT_THAT(line_of(text, "a"), HasSubstr("a k=2 (best of 4, 1 passed) "));
+  EXPECT_THAT(text, HasSubstr("\n  a wrong in 2 of 4 configurations, first k=1: x\n"));
+  EXPECT_THAT(text, HasSubstr("\n  a k=4 crashed: z\n"));
+  EXPECT_THAT(text, Not(HasSubstr(": y")));
+}
+
+TEST(ResultTable, ShowsOneRowForAVariantOfWhichNothingHasATime) {
+  Record verified = passed("a", 1);
+  clear_times(verified);
+  const std::string all = table_of_best({configured(verified, "k=1"), configured(verified, "k=2")});
+  EXPECT_THAT(line_of(all, "a"), HasSubstr("a (2 of 2 passed)  passed "));
+  const std::string some = table_of_best(
+      {configured(verified, "k=1"), configured(without_time("a", Outcome::wrong, "x"), "k=2")});
+  EXPECT_THAT(line_of(some, "a"), HasSubstr("a (1 of 2 passed)  wrong "));
+}
+
+TEST(ResultTable, KeepsTheMarkedRowOfAVariantWhoseFastestIsNotWithin1e4) {
+  const std::string text =
+      table_of_best({configured(passed("a", 100, Precision::tf32, false), "k=1"),
+                     configured(passed("a", 200, Precision::tf32, true), "k=2"),
+                     configured(passed("a", 300, Precision::tf32, true), "k=3")});
+  EXPECT_THAT(
+      text, AllOf(HasSubstr("a k=1 (best of 3) "), HasSubstr("a k=2 "), Not(HasSubstr("a k=3 "))));
+  EXPECT_EQ(last_word(line_of(text, "a k=2")), "*");
+}
+
+TEST(ResultTable, ShowsPeersByTimeAndNeverRanksThem) {
+  const std::string text =
+      table_of_best({passed("fast", 100), passed("slow", 300), control("copy", 50)},
+                    {passed("peer_slower", 400), passed("peer_fastest", 90)});
+  EXPECT_THAT(order_of(text, {"fast", "slow", "peer_slower", "peer_fastest", "copy"}),
+              ElementsAre("peer_fastest", "fast", "slow", "peer_slower", "copy"));
+  EXPECT_THAT(line_of(text, "peer_fastest"), HasSubstr("  peer  "));
+  EXPECT_EQ(last_word(line_of(text, "peer_fastest")), "-");
+  EXPECT_EQ(last_word(line_of(text, "fast")), "*+");
+  EXPECT_THAT(text, HasSubstr("peers measured apart from this run: a CPU"));
+}
+
+TEST(ResultTable, ShowsOnlyPeersOfTheSameOperatorProblemAndDevice) {
+  Record other_problem = passed("p1", 10);
+  other_problem.problem = "n=2";
+  Record other_operator = passed("p2", 10);
+  other_operator.operator_name = "another";
+  Record other_device = passed("p3", 10);
+  other_device.device = DeviceKind::cuda;
+  const std::string text = table_of_best(
+      {passed("a", 100)},
+      {other_problem, other_operator, other_device, control("copy", 10), passed("p4", 400)});
+  EXPECT_THAT(order_of(text, {"a", "p1", "p2", "p3", "copy", "p4"}), ElementsAre("a", "p4"));
+}
+
+TEST(ResultTable, ShowsNoTimeForAPeerThatFailedAndSaysWhy) {
+  const std::string text = table_of_best(
+      {passed("a", 100)}, {without_time("torch", Outcome::failed, "no compiler"), passed("p", 9)});
+  EXPECT_THAT(line_of(text, "torch"), AllOf(HasSubstr("peer failed"), Not(HasSubstr(" ns"))));
+  EXPECT_THAT(text, HasSubstr("  torch (peer) failed: no compiler\n"));
+}
+
+TEST(ResultTable, DoesNotTakeAPeerForAConfigurationOfAVariantOfTheSameName) {
+  const std::string text = table_of_best({passed("a", 100)}, {passed("a", 90)});
+  EXPECT_THAT(order_of(text, {"a"}), ElementsAre("a", "a"));
+  EXPECT_THAT(text, Not(HasSubstr("(best of")));
 }
 
 TEST(ResultTable, OfNothingIsEmpty) { EXPECT_EQ(table({}), ""); }

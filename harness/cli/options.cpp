@@ -79,7 +79,14 @@ void RunOptions::add_to(CLI::App& app, bool measures) {
       ->type_name("FILE");
   app.add_option("--json", json, "write the run as one document")->type_name("FILE");
   app.add_flag("--quiet", quiet, "print nothing but errors");
+  app.add_flag("--every", every,
+               "show every configuration in the table, not only the best of each variant");
   if (!measures) return;
+  app.add_option("--with", with,
+                 "show the rows of another results CSV as peers, unranked; may be given again")
+      ->expected(1)
+      ->take_all()
+      ->type_name("FILE");
   app.add_option("--max-samples", limits.max_samples, "most samples of one configuration")
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();

@@ -31,7 +31,8 @@ struct SelectionOptions {
   std::string kernel_folder;
 };
 
-/// --problem, --configuration, --battery, --judge, --seed, --timeout, --pin, --csv, --json, --quiet and the sampler's.
+/// --problem, --configuration, --battery, --judge, --seed, --timeout, --pin, --csv, --json, --quiet, --every,
+/// --with and the sampler's.
 struct RunOptions : SelectionOptions {
   void add_to(CLI::App& app, bool measures);
   [[nodiscard]] SessionOptions session() const;
@@ -45,6 +46,8 @@ struct RunOptions : SelectionOptions {
   bool quiet = false;
   std::string csv;
   std::string json;
+  bool every = false;
+  std::vector<std::string> with;  ///< files of peers
   SamplingLimits limits;
 
  private:

@@ -15,6 +15,7 @@
 #include "harness/cli/progress.hpp"
 #include "harness/cli/table.hpp"
 #include "harness/core/error.hpp"
+#include "harness/record/csv_reader.hpp"
 #include "harness/record/csv_writer.hpp"
 #include "harness/record/json_writer.hpp"
 
@@ -110,11 +111,42 @@ int exit_code_of(const std::vector<Record>& records) {
   return any_ran ? as_hoped : no_verdict;
 }
 
+// The rows of all --with files. A file with nothing for this run is a mistake better told now.
+std::vector<Record> peers_of(const RunOptions& options, const std::vector<Item>& items) {
+  namespace fs = std::filesystem;
+  std::vector<Record> peers;
+  for (const std::string& path : options.with) {
+    for (const std::string& output : {options.csv, options.json}) {
+      std::error_code ignored;
+      if (!output.empty() && fs::equivalent(path, output, ignored)) {
+        throw Error("this run would replace {}, which --with reads; write to another file", path);
+      }
+    }
+    std::vector<Record> records = read_records(path);
+    const auto belongs = [&](const Record& record) {
+      return std::any_of(items.begin(), items.end(), [&](const Item& item) {
+        return !item.job.control && item.job.operator_name == record.operator_name &&
+               item.job.problem == record.problem && item.device == record.device;
+      });
+    };
+    if (std::none_of(records.begin(), records.end(), belongs)) {
+      throw Error(
+          "--with {}: no row is of an operator, problem and device of this run, such as {}, "
+          "{}, {}",
+          path, items.back().job.operator_name, items.back().job.problem,
+          to_string(items.back().device));
+    }
+    peers.insert(peers.end(), records.begin(), records.end());
+  }
+  return peers;
+}
+
 int run(const RunOptions& options, bool measures) {
   SessionOptions session = options.session();
   session.measure = measures;
   session.interrupted = interrupt_requested;
   const std::vector<Item> items = plan_session(options.selection(), session);
+  const std::vector<Record> peers = peers_of(options, items);
 
   std::map<DeviceKind, DeviceTraits> devices;
   std::vector<std::string> baselines;
@@ -134,7 +166,12 @@ int run(const RunOptions& options, bool measures) {
   if (!options.quiet) fmt::print(stderr, "seed {}\n", options.seed());
   const bool complete = run_session(items, session, recorder);
   recorder.finish(complete);
-  if (!options.quiet) fmt::print("{}", result_table(recorder.records(), baselines, devices));
+  if (!options.quiet) {
+    fmt::print("{}", result_table(recorder.records(), {.baselines = baselines,
+                                                       .devices = devices,
+                                                       .peers = peers,
+                                                       .every = options.every}));
+  }
   if (!complete) {
     const std::string kept = options.csv.empty() ? "" : "; the rows are in " + options.csv;
     throw Error("interrupted after {} of {}{}", recorder.records().size(), items.size(), kept);

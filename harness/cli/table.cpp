@@ -4,33 +4,19 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <set>
 
-#include "harness/measure/ceilings.hpp"
+#include "harness/cli/group.hpp"
 
 namespace fusebench {
 namespace {
-
-using Rows = std::vector<const Record*>;
-
-bool is_control(const Record& record) { return record.operator_name == control_operator; }
-
-double median_or_last(const Record& record) {
-  return record.median_ns.value_or(std::numeric_limits<double>::infinity());
-}
 
 std::string number(const std::optional<double>& value, const char* format) {
   return value ? fmt::format(fmt::runtime(format), *value) : "-";
 }
 
-// A wrong result has no time to show, whatever its record holds.
-bool is_timed(const Record& record) {
-  return record.outcome == Outcome::passed && record.median_ns.has_value();
-}
-
 std::string spread(const Record& record) {
-  if (!is_timed(record)) return "-";
+  if (!is_timed(record) || !record.q1_ns || !record.q3_ns) return "-";
   return fmt::format("{:.1f}%", 100.0 * (*record.q3_ns - *record.q1_ns) / *record.median_ns);
 }
 
@@ -41,84 +27,127 @@ std::string bit_equal(const Record& record) {
   return fmt::format("{:.2f}", *record.bit_equal_percent);
 }
 
-// "*" the fastest within 1e-4, "+" the best of its precision.
-std::string marks(const Record& record, const Rows& ranked) {
-  const auto best = [&](auto accept) {
-    const auto it =
-        std::find_if(ranked.begin(), ranked.end(), [&](const Record* r) { return accept(*r); });
-    return it != ranked.end() && *it == &record;
-  };
-  std::string text;
-  if (best([](const Record& r) { return r.within_1e4.value_or(false); })) text += "*";
-  if (best([&](const Record& r) { return r.precision == record.precision; })) text += "+";
-  return text;
+std::string within(const Record& record) {
+  if (!record.within_1e4 || is_control(record)) return "-";
+  return *record.within_1e4 ? "yes" : "no";
 }
 
-// The configuration only where it tells rows apart; the CSV always has it.
-std::string name_of(const Record& record, const Rows& group) {
-  const auto same = [&](const Record* other) { return other->variant == record.variant; };
-  if (std::count_if(group.begin(), group.end(), same) < 2) return record.variant;
-  return record.variant + " " + record.configuration;
+std::string outcome_of(const Shown& row) {
+  const std::string outcome(to_string(row.record->outcome));
+  if (!row.peer) return outcome;
+  return row.record->outcome == Outcome::passed ? "peer" : "peer " + outcome;
 }
 
-std::vector<std::string> row_of(const Record& record, const Rows& group, const Rows& ranked,
-                                double baseline_ns, double peak_gbps) {
+// The configuration only where it tells something; the CSV always has it.
+std::string name_of(const Shown& row, bool every) {
+  const Record& record = *row.record;
+  if (row.of < 2) return record.variant;
+  if (every) return record.variant + " " + record.configuration;
+  if (!is_timed(record)) {
+    return fmt::format("{} ({} of {} passed)", record.variant, row.passed, row.of);
+  }
+  std::string name = record.variant + " " + record.configuration;
+  if (!row.best) return name;
+  const std::string passed = row.passed < row.of ? fmt::format(", {} passed", row.passed) : "";
+  return name + fmt::format(" (best of {}{})", row.of, passed);
+}
+
+struct Yardsticks {
+  double baseline_ns = 0;  ///< 0: none
+  double peak_gbps = 0;    ///< 0: unknown
+};
+
+std::vector<std::string> row_of(const Shown& row, const std::string& name, const std::string& marks,
+                                const Yardsticks& yardsticks) {
+  const Record& record = *row.record;
   const bool timed = is_timed(record);
-  const auto share = [](double part, double whole) {
-    return fmt::format("{:.1f}", 100 * part / whole);
-  };
-  return {name_of(record, group),
-          std::string(to_string(record.outcome)),
+  const bool has_rate = timed && record.throughput_gbps.has_value();
+  return {name,
+          outcome_of(row),
           is_control(record) ? "-" : std::string(to_string(record.precision)),
           number(record.max_abs_error, "{:.1e}"),
+          within(record),
           bit_equal(record),
           timed ? format_time(*record.median_ns) : "-",
           spread(record),
-          timed ? number(record.throughput_gbps, "{:.1f}") : "-",
+          has_rate ? number(record.throughput_gbps, "{:.1f}") : "-",
           timed ? number(record.ceiling_percent, "{:.1f}") : "-",
-          timed && peak_gbps > 0 ? share(*record.throughput_gbps, peak_gbps) : "-",
-          timed && !is_control(record) && baseline_ns > 0
-              ? fmt::format("{:.2f}x", baseline_ns / *record.median_ns)
+          has_rate && yardsticks.peak_gbps > 0
+              ? fmt::format("{:.1f}", 100 * *record.throughput_gbps / yardsticks.peak_gbps)
               : "-",
-          marks(record, ranked)};
+          timed && !is_control(record) && yardsticks.baseline_ns > 0
+              ? fmt::format("{:.2f}x", yardsticks.baseline_ns / *record.median_ns)
+              : "-",
+          marks};
 }
 
-std::string group_table(const Rows& group, const std::vector<std::string>& baselines,
-                        double peak_gbps) {
-  Rows ranked;
-  Rows rest;
-  Rows controls;
-  double baseline_ns = 0;
-  for (const Record* record : group) {
-    (is_control(*record) ? controls : is_ranked(*record) ? ranked : rest).push_back(record);
-    const bool named =
-        std::find(baselines.begin(), baselines.end(), record->variant) != baselines.end();
-    if (named && is_timed(*record)) {
-      // Of several configurations of the baseline, the fastest is the fair one.
-      baseline_ns =
-          baseline_ns == 0 ? *record->median_ns : std::min(baseline_ns, *record->median_ns);
+// Why something did not pass: each in full when `every`, else once for a variant and an outcome.
+std::string reasons_of(const std::vector<const Record*>& records, const Group& group, bool peers,
+                       bool every) {
+  const auto count = [](const std::vector<const Record*>& rows, auto accept) {
+    return std::count_if(rows.begin(), rows.end(), [&](const Record* r) { return accept(*r); });
+  };
+  std::set<std::pair<std::string, Outcome>> told;
+  std::string text;
+  for (const Record* record : records) {
+    if (record->reason.empty() || record->outcome == Outcome::passed) continue;
+    if (!told.emplace(record->variant, record->outcome).second && !every) continue;
+    const auto same_variant = [&](const Record& r) { return r.variant == record->variant; };
+    const auto of = count(records, same_variant) + (peers ? 0 : count(group.ranked, same_variant));
+    const auto alike = count(
+        records, [&](const Record& r) { return same_variant(r) && r.outcome == record->outcome; });
+    std::string who = record->variant;
+    std::string how(to_string(record->outcome));
+    if (of > 1 && (every || alike == 1)) who += " " + record->configuration;
+    if (of > 1 && !every && alike > 1) {
+      how += fmt::format(" in {} of {} configurations, first {}", alike, of, record->configuration);
     }
-  }
-  std::stable_sort(ranked.begin(), ranked.end(), [](const Record* a, const Record* b) {
-    return median_or_last(*a) < median_or_last(*b);
-  });
-
-  std::vector<std::vector<std::string>> rows = {{"variant", "outcome", "precision", "max abs err",
-                                                 "bit-equal %", "median", "spread", "GB/s",
-                                                 "% of copy", "% of peak", "speed-up", ""}};
-  for (const Rows* part : {&ranked, &rest, &controls}) {
-    for (const Record* record : *part) {
-      rows.push_back(row_of(*record, group, ranked, baseline_ns, peak_gbps));
-    }
-  }
-  constexpr std::array<std::size_t, 4> left = {0, 1, 2, 11};
-  std::string text = align(rows, left);
-  for (const Record* record : rest) {
-    if (record->reason.empty()) continue;
-    text +=
-        fmt::format("  {} {}: {}\n", record->variant, to_string(record->outcome), record->reason);
+    text += fmt::format("  {}{} {}: {}\n", who, peers ? " (peer)" : "", how, record->reason);
   }
   return text;
+}
+
+// Where a peer's time comes from decides what it is worth beside ours.
+std::string origins_of(const std::vector<const Record*>& peers) {
+  std::set<std::string> origins;
+  for (const Record* peer : peers) {
+    origins.insert(fmt::format("{}, {}, {}", peer->device_name, peer->toolkit,
+                               peer->timestamp_utc.substr(0, 10)));
+  }
+  std::string text;
+  for (const std::string& origin : origins) {
+    text += fmt::format("  peers measured apart from this run: {}\n", origin);
+  }
+  return text;
+}
+
+std::string group_table(const Group& group, const TableOptions& options) {
+  Yardsticks yardsticks;
+  for (const Record* record : group.ranked) {
+    const auto& names = options.baselines;
+    if (std::find(names.begin(), names.end(), record->variant) == names.end()) continue;
+    // Of several configurations of the baseline the fastest is the fair one, and they are by time.
+    yardsticks.baseline_ns = *record->median_ns;
+    break;
+  }
+  if (const auto traits = options.devices.find(group.device); traits != options.devices.end()) {
+    yardsticks.peak_gbps = traits->second.peak_gbps;
+  }
+  std::vector<std::vector<std::string>> rows = {{"variant", "outcome", "precision", "max abs err",
+                                                 "1e-4", "bit-equal %", "median", "spread", "GB/s",
+                                                 "% of copy", "% of peak", "speed-up", ""}};
+  for (const Shown& row : shown_of(group, options.every)) {
+    rows.push_back(row_of(row, name_of(row, options.every),
+                          row.peer ? "" : marks(*row.record, group.ranked), yardsticks));
+  }
+  for (const Record* control : group.controls) {
+    rows.push_back(row_of({.record = control}, control->variant, "", yardsticks));
+  }
+  constexpr std::array<std::size_t, 5> left = {0, 1, 2, 4, 12};
+  std::vector<const Record*> without_verdict = group.rest;
+  without_verdict.insert(without_verdict.end(), group.controls.begin(), group.controls.end());
+  return align(rows, left) + reasons_of(without_verdict, group, false, options.every) +
+         reasons_of(group.peers, group, true, options.every) + origins_of(group.peers);
 }
 
 }  // namespace
@@ -155,31 +184,10 @@ std::string align(const std::vector<std::vector<std::string>>& rows,
   return text;
 }
 
-std::string result_table(std::span<const Record> records, const std::vector<std::string>& baselines,
-                         const std::map<DeviceKind, DeviceTraits>& devices) {
-  // Controls of a device and problem belong to each operator's table there.
-  std::vector<std::pair<std::string, const Record*>> groups;
-  for (const Record& record : records) {
-    if (is_control(record) || record.outcome == Outcome::unavailable) continue;
-    const std::string key =
-        fmt::format("{} on {}, {}", record.operator_name, record.device_name, record.problem);
-    const bool known = std::any_of(groups.begin(), groups.end(),
-                                   [&](const auto& group) { return group.first == key; });
-    if (!known) groups.emplace_back(key, &record);
-  }
+std::string result_table(std::span<const Record> records, const TableOptions& options) {
   std::string text;
-  for (const auto& [title, example] : groups) {
-    Rows group;
-    for (const Record& record : records) {
-      const bool same = record.device == example->device && record.problem == example->problem &&
-                        record.outcome != Outcome::unavailable;
-      if (same && (is_control(record) || record.operator_name == example->operator_name)) {
-        group.push_back(&record);
-      }
-    }
-    const auto traits = devices.find(example->device);
-    const double peak = traits == devices.end() ? 0.0 : traits->second.peak_gbps;
-    text += title + "\n" + group_table(group, baselines, peak) + "\n";
+  for (const Group& group : groups_of(records, options.peers)) {
+    text += group.title + "\n" + group_table(group, options) + "\n";
   }
   std::map<std::string, std::set<std::string>> unavailable;
   for (const Record& record : records) {

@@ -16,11 +16,17 @@ namespace fusebench {
 [[nodiscard]] std::string align(const std::vector<std::vector<std::string>>& rows,
                                 std::span<const std::size_t> left);
 
-/// One table for each device and problem: what passed by time, then the rest, then the controls, and a
-/// line that says what the marks mean. `baselines` names the unfused variants.
+struct TableOptions {
+  std::vector<std::string> baselines;  ///< names of the unfused variants
+  std::map<DeviceKind, DeviceTraits> devices = {};
+  std::span<const Record> peers = {};  ///< of other files: shown by time, never ranked
+  bool every = false;                  ///< every configuration, not only the best of each variant
+};
+
+/// One table for each operator, device and problem: what passed by time with the peers between, then the
+/// rest, then the controls, what went wrong, and a line that says what the marks mean.
 [[nodiscard]] std::string result_table(std::span<const Record> records,
-                                       const std::vector<std::string>& baselines,
-                                       const std::map<DeviceKind, DeviceTraits>& devices);
+                                       const TableOptions& options);
 
 /// 1234567 ns -> "1.2346 ms"
 [[nodiscard]] std::string format_time(double ns);
