@@ -1,0 +1,1 @@
+"""What the Python scripts share: results files, problems, inputs, statistics, peers, plots."""
