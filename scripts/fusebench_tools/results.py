@@ -1,0 +1,133 @@
+"""Rows of results files put together for tables and plots: one group for each operator, problem and device."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from fusebench_tools.records import ROOT, BadFile, Row, read
+
+
+@dataclass(frozen=True)
+class Best:
+    """A variant's fastest configuration that passed."""
+
+    row: Row
+    peer: bool
+    configurations: int
+    passed: int
+
+    @property
+    def median_ns(self) -> float:
+        return float(self.row["median_ns"])
+
+    def number(self, column: str) -> float | None:
+        return float(self.row[column]) if self.row[column] else None
+
+    @property
+    def within_1e4(self) -> bool | None:
+        return {"true": True, "false": False}.get(self.row["within_1e4"])
+
+    @property
+    def count_text(self) -> str:
+        """"best of 12", or nothing where there is only one."""
+        if self.configurations < 2:
+            return ""
+        return f"best of {self.configurations}" + (f", {self.passed} passed" if self.passed < self.configurations else "")
+
+
+@dataclass
+class Group:
+    """What was measured of one operator and problem on one kind of device; `best` by time."""
+
+    operator: str
+    problem: str
+    device: str
+    best: list[Best] = field(default_factory=list)
+    controls: list[Best] = field(default_factory=list)
+
+    @property
+    def own(self) -> Row:
+        """A row of the run itself, for what all of them share."""
+        return next((b.row for b in self.best if not b.peer), self.best[0].row)
+
+    def baseline_ns(self) -> float | None:
+        return min((b.median_ns for b in self.best if not b.peer and b.row["variant"].endswith("_unfused")), default=None)
+
+    def copy_gbps(self) -> float | None:
+        """What the better of the run's copies reached."""
+        rates = [b.number("throughput_gbps") for b in self.controls if b.row["variant"] in ("copy", "memcpy")]
+        return max((rate for rate in rates if rate), default=None)
+
+
+def timed(row: Row) -> bool:
+    return row["outcome"] == "passed" and bool(row["median_ns"])
+
+
+def best_of(rows: list[Row], peer: bool) -> list[Best]:
+    series: dict[tuple[str, str], list[Row]] = {}
+    for row in rows:
+        if row["outcome"] != "unavailable":
+            series.setdefault((row["run_id"] if peer else "", row["variant"]), []).append(row)
+    found = []
+    for of_variant in series.values():
+        good = [row for row in of_variant if timed(row)]
+        if good:
+            passed = sum(row["outcome"] == "passed" for row in of_variant)
+            found.append(Best(min(good, key=lambda r: float(r["median_ns"])), peer, len(of_variant), passed))
+    return sorted(found, key=lambda b: b.median_ns)
+
+
+def groups_of(paths: list[Path], peer_paths: list[Path]) -> list[Group]:
+    """In the order of the files' rows. Raises BadFile where nothing has a time, or a file of peers is of
+    no use to any group."""
+    own = [row for path in paths for row in read(path)]
+    groups: list[Group] = []
+    for row in own:
+        if row["operator"] == "control" or not timed(row):
+            continue
+        if not any(belongs(row, group) for group in groups):
+            groups.append(Group(row["operator"], row["problem"], row["device"]))
+    if not groups:
+        raise BadFile(f"{', '.join(map(str, paths))}: no timed rows")
+    peers: list[Row] = []
+    for path in peer_paths:
+        rows = read(path)
+        if not any(belongs(row, group) for row in rows for group in groups):
+            raise BadFile(f"{path}: no row is of an operator, problem and device of {', '.join(map(str, paths))}")
+        peers += rows
+    for group in groups:
+        mine, theirs = ([row for row in rows if belongs(row, group)] for rows in (own, peers))
+        group.best = sorted(best_of(mine, False) + best_of(theirs, True), key=lambda b: b.median_ns)
+        for rows, peer in ((own, False), (peers, True)):
+            controls = [r for r in rows if r["operator"] == "control" and same_place(r, group)]
+            known = {b.row["variant"] for b in group.controls}
+            order = [r["variant"] for r in controls]
+            group.controls += sorted((b for b in best_of(controls, peer) if b.row["variant"] not in known),
+                                     key=lambda b: order.index(b.row["variant"]))
+    return groups
+
+
+def same_place(row: Row, group: Group) -> bool:
+    return (row["problem"], row["device"]) == (group.problem, group.device)
+
+
+def belongs(row: Row, group: Group) -> bool:
+    return row["operator"] == group.operator and same_place(row, group)
+
+
+def time_text(nanoseconds: float) -> str:
+    for limit, unit, scale in ((1e3, "ns", 1), (1e6, "us", 1e3), (1e9, "ms", 1e6)):
+        if nanoseconds < limit:
+            return f"{nanoseconds / scale:.4g} {unit}"
+    return f"{nanoseconds / 1e9:.4g} s"
+
+
+def peak_gbps(device_name: str) -> float | None:
+    """The data sheet's memory bandwidth, from the program's own list."""
+    text = (ROOT / "harness/device/cuda/data_sheet.cpp").read_text(encoding="utf-8")
+    for name, gbps in re.findall(r'\{"([^"]+)",\s*([\d.]+)', text):
+        if device_name.startswith(name):
+            return float(gbps)
+    return None
