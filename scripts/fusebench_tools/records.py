@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import math
 import os
@@ -92,21 +93,18 @@ class Writer:
             raise BadFile(f"cannot write {path}: it is a folder")
         self._path = path
         self._columns = columns()
-        self._file = None
+        self._begun = False
 
     def append(self, row: dict[str, object]) -> None:
         unknown = set(row) - set(self._columns)
         if unknown:
             raise KeyError(f"no such columns: {', '.join(sorted(unknown))}")
-        first = self._file is None
-        if first:
-            self._file = self._path.open("w", newline="", encoding="utf-8")
-        writer = csv.writer(self._file, lineterminator="\n")
-        if first:
-            writer.writerow(self._columns)
-        writer.writerow([text_of(row.get(name)) for name in self._columns])
-        self._file.flush()
-        try:
-            os.fsync(self._file.fileno())
-        except OSError:
-            pass  # a pipe or a terminal
+        with self._path.open("a" if self._begun else "w", newline="", encoding="utf-8") as file:
+            writer = csv.writer(file, lineterminator="\n")
+            if not self._begun:
+                writer.writerow(self._columns)
+            writer.writerow([text_of(row.get(name)) for name in self._columns])
+            file.flush()
+            with contextlib.suppress(OSError):  # a pipe or a terminal has no disk
+                os.fsync(file.fileno())
+        self._begun = True
