@@ -33,7 +33,7 @@ std::string within(const Record& record) {
 }
 
 std::string outcome_of(const Shown& row) {
-  const std::string outcome(to_string(row.record->outcome));
+  std::string outcome(to_string(row.record->outcome));
   if (!row.peer) return outcome;
   return row.record->outcome == Outcome::passed ? "peer" : "peer " + outcome;
 }

@@ -10,41 +10,46 @@ import torch
 
 Call = Callable[[], object]
 
+MOST_CYCLES = 256_000_000
+
 
 class CudaClock:
-    """Twice the L2 written, a sleeping kernel, an event, the call, an event."""
+    """Twice the L2 written, a sleeping kernel, an event, the call, an event. One for each peer: how long the
+    sleep must be depends on how long its launches take."""
 
     def __init__(self, device: torch.device) -> None:
         properties = torch.cuda.get_device_properties(device)
         self._eraser = torch.empty(2 * properties.L2_cache_size, dtype=torch.uint8, device=device)
         self._cycles = 1_000_000  # half a millisecond or so
 
-    def _timed(self, call: Call, erase: bool) -> float:
-        """Raises RuntimeError when the call was never all queued before the device began it."""
+    def _timed(self, call: Call, cycles: int, erase: bool) -> tuple[float, int]:
+        """Nanoseconds, and the sleep that was long enough. Raises RuntimeError when none was: the call
+        was never all queued before the device began it."""
         start, stop = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-        for _ in range(8):
+        while cycles <= MOST_CYCLES:
             if erase:
                 self._eraser.zero_()
-            torch.cuda._sleep(self._cycles)
+            torch.cuda._sleep(cycles)
             start.record()
             call()
             stop.record()
             hidden = not start.query()
             stop.synchronize()
             if hidden:
-                return start.elapsed_time(stop) * 1e6
-            self._cycles = min(2 * self._cycles, 200_000_000)  # launching took longer than the sleep
-        raise RuntimeError("the call waits for the device, or its launches take longer than 50 ms")
+                return start.elapsed_time(stop) * 1e6, cycles
+            cycles *= 2  # launching took longer than the sleep
+        raise RuntimeError("the call waits for the device, or takes longer than 100 ms to launch")
 
     def cold(self, call: Call) -> float:
-        return self._timed(call, erase=True)
+        nanoseconds, self._cycles = self._timed(call, self._cycles, erase=True)
+        return nanoseconds
 
     def back_to_back(self, call: Call, count: int) -> float:
         def all_of_them() -> None:
             for _ in range(count):
                 call()
 
-        return self._timed(all_of_them, erase=False) / count
+        return self._timed(all_of_them, self._cycles, erase=False)[0] / count
 
 
 class CpuClock:

@@ -76,7 +76,6 @@ class Session:
         self._seed = seed
         self._limits = limits
         self._report = report
-        self._clock = CudaClock(device) if device.type == "cuda" else CpuClock()
         now = datetime.datetime.now(datetime.timezone.utc)
         commit = output_of("git", "-C", str(records.ROOT), "rev-parse", "HEAD")
         self._common: Record = {
@@ -136,12 +135,13 @@ class Session:
         return found | {"outcome": "wrong" if outside else "passed", "reason": reason, "cases": 1}
 
     def _timing(self, call: Callable[[], object], useful_bytes: int) -> Record:
+        clock = CudaClock(self._device) if self._device.type == "cuda" else CpuClock()
         gc.disable()
         try:
-            times, stop_reason = sampling.take_samples(lambda: self._clock.cold(call), self._limits)
+            times, stop_reason = sampling.take_samples(lambda: clock.cold(call), self._limits)
             timing = sampling.summary(times, stop_reason)
             count = int(min(max(20e6 / max(timing["median_ns"], 1.0), 1), 50))
-            timing["back_to_back_ns"] = self._clock.back_to_back(call, count)
+            timing["back_to_back_ns"] = clock.back_to_back(call, count)
         finally:
             gc.enable()
         if not timing["median_ns"] > 0:
