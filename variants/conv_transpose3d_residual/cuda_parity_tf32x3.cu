@@ -17,6 +17,7 @@ const bool registered = add_parity_mma_variant({
     .source = __FILE__,
     .precision = Precision::float32,
     .value_bytes = 8,
+    .default_rows = 2,
 });
 
 }  // namespace

@@ -11,6 +11,10 @@ constexpr u32 threads = 32 * warps_across_channels * warps_across_positions;
 static_assert(N_TILES * 8 % COLUMNS == 0 || COLUMNS % (N_TILES * 8) == 0,
               "a warp's positions must lie alike in every warp");
 
+// Of the nine visits, counted through all classes, those of plane d + 1 and those of row h + 1.
+constexpr u32 from_next_plane = 0b110010000;
+constexpr u32 from_next_row = 0b101000100;
+
 // Bytes from a position to the next: of 8 positions 16 bytes lie in different banks.
 template <typename Format>
 constexpr u32 pitch = chunk_channels* Format::value_bytes + 16;
@@ -192,11 +196,10 @@ __device__ void double_volume(const DoublingArguments& arguments, const Convolut
 
 #pragma unroll 1
   for (u32 parities = 0; parities < 4; ++parities) {
-    const u32 odd_d = parities / 2;
-    const u32 odd_h = parities % 2;
-    const u32 all = (1 + odd_d) * (1 + odd_h);
+    const u32 begin = visits_before(parities / 2, parities % 2);
+    const u32 all = (1 + parities / 2) * (1 + parities % 2);
     // Behind the last plane there is nothing to visit.
-    const u32 visits = states[opaque(0)].tile.d + 1 < s.input[0] ? all : 1 + odd_h;
+    const u32 visits = states[opaque(0)].tile.d + 1 < s.input[0] ? all : 1 + parities % 2;
     float sums[2][M_TILES][N_TILES][4] = {};
 #pragma unroll 1
     for (u32 chunk = 0; chunk < chunks; ++chunk) {
@@ -207,10 +210,13 @@ __device__ void double_volume(const DoublingArguments& arguments, const Convolut
       }
       // One loop over visits and their steps: unrolled, it would need more registers than there are.
 #pragma unroll 1
-      for (u32 i = 0; i < visits * Format::steps; ++i) {
+      for (u32 i = begin * Format::steps; i < (begin + visits) * Format::steps; ++i) {
         const u32 visit = i / Format::steps;
-        const u32 here = inputs + halo_position(visit >> odd_h, visit & odd_h, 0) * pitch<Format> +
-                         i % Format::steps * Format::step_bytes;
+        const u32 here =
+            inputs +
+            halo_position(from_next_plane >> visit & 1, from_next_row >> visit & 1, 0) *
+                pitch<Format> +
+            i % Format::steps * Format::step_bytes;
 #pragma unroll
         for (u32 slot = 0; slot < 3; ++slot) {
           if (slot != 1) multiplier.load_inputs(here + slot / 2 * pitch<Format>);
@@ -223,7 +229,7 @@ __device__ void double_volume(const DoublingArguments& arguments, const Convolut
         multiplier.load_weights(weights);
       }
     }
-    store_sums(arguments, s, states[opaque(0)], odd_d, odd_h, sums);
+    store_sums(arguments, s, states[opaque(0)], parities / 2, parities % 2, sums);
   }
 
   __syncthreads();
@@ -240,13 +246,17 @@ __device__ void double_volume(const DoublingArguments& arguments, const Convolut
 extern "C" __global__ void pack(u32* packed, u32* flags, const float* w, Convolution s) {
   pack_weights<Operands>(packed, flags, w, s);
 }
+#if BLOCKS == 0  // as many as the compiler's own choice of registers allows
+#define ONE_CHUNK_BOUNDS __launch_bounds__(threads)
+#else
+#define ONE_CHUNK_BOUNDS __launch_bounds__(threads, BLOCKS)
+#endif
 // For up to 32 input channels.
-extern "C" __global__ void __launch_bounds__(threads, BLOCKS)
-    double_one_chunk(const __grid_constant__ DoublingArguments arguments,
-                     const __grid_constant__ Convolution s) {
+extern "C" __global__ void ONE_CHUNK_BOUNDS double_one_chunk(
+    const __grid_constant__ DoublingArguments arguments, const __grid_constant__ Convolution s) {
   double_volume<Operands, true>(arguments, s);
 }
-extern "C" __global__ void __launch_bounds__(threads, BLOCKS)
+extern "C" __global__ void __launch_bounds__(threads)
     double_chunks(const __grid_constant__ DoublingArguments arguments,
                   const __grid_constant__ Convolution s) {
   double_volume<Operands, false>(arguments, s);

@@ -13,7 +13,8 @@ struct ParityMma {
   std::string idea;
   std::string source;  ///< __FILE__ of a .cu that names its format and includes parity_mma.cuh
   Precision precision = Precision::float32;
-  std::int64_t value_bytes = 4;  ///< the format's, of an operand
+  std::int64_t value_bytes = 4;   ///< the format's, of an operand
+  std::int64_t default_rows = 4;  ///< of a tile
 };
 
 /// Registers and returns true.
