@@ -18,6 +18,7 @@ const bool registered = add_parity_mma_variant({
     .precision = Precision::float32,
     .value_bytes = 8,
     .default_rows = 2,
+    .blocks = {"0"},
 });
 
 }  // namespace

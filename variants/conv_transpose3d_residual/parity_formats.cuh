@@ -5,17 +5,26 @@
 // The parts are high and low halves, or, where nothing is split, two groups of eight channels.
 #pragma once
 
+#include "variants/conv_transpose3d_residual/parity_tiles.cuh"
 #include "variants/conv_transpose3d_residual/tensor_core.cuh"
 
 // 32-bit words of one part of a 16-row fragment: four for each lane.
 constexpr u32 fragment_words = 128;
+// Weights lie by step, column tap and 16 channels.
+constexpr u32 block_fragments = block_channels / 16;
+constexpr u32 tap_words = block_fragments * 2 * fragment_words;
+constexpr u32 step_words = 3 * tap_words;
+__device__ inline u32* fragment_of(u32* visit, u32 step, u32 tap, u32 row) {
+  return visit + step * step_words + tap * tap_words + row / 16 * (2 * fragment_words);
+}
 
 // x = high + low, both bfloat16: high high + high low + low high, smallest first.
 struct Bf16x3 {
   static constexpr u32 value_bytes = 4;  // of one value, in shared memory and among the weights
   static constexpr u32 steps = 2;        // of a chunk of 32 channels
-  static constexpr u32 step_bytes = 32;  // from one step's inputs to the next's
-  static constexpr u32 part_bytes = 64;  // from an input's first part to its second
+  static constexpr u32 visit_words = steps * step_words;
+  static constexpr u32 step_bytes = 32;           // from one step's inputs to the next's
+  static constexpr u32 part_bytes = 64;           // from an input's first part to its second
   static constexpr bool always_promoted = false;  // see Multiplier::multiply
   static constexpr u32 products = 3;
   __device__ static constexpr u32 weight_part(u32 product) { return product == 0; }
@@ -41,10 +50,10 @@ struct Bf16x3 {
     *reinterpret_cast<uint4*>(to + octet * 16) = high;
     *reinterpret_cast<uint4*>(to + part_bytes + octet * 16) = low;
   }
-  // The weights of `row` in channels k and k + 1, k even. Fragments of a step are step_words apart.
-  __device__ static void put_weights(u32* to, u32 step_words, u32 row, u32 k, float p, float q) {
+  // The weights of one of 64 rows in channels k and k + 1, k even, of one of the three column taps.
+  __device__ static void put_weights(u32* visit, u32 tap, u32 row, u32 k, float p, float q) {
     const u32 lane = row % 8 * 4 + k % 8 / 2;
-    to += k / 16 * step_words + lane * 4 + k % 16 / 8 * 2 + row / 8;
+    u32* const to = fragment_of(visit, k / 16, tap, row) + lane * 4 + k % 16 / 8 * 2 + row % 16 / 8;
     split(p, q, to[0], to[fragment_words]);
   }
 };
@@ -53,6 +62,7 @@ struct Bf16x3 {
 struct Tf32x3 {
   static constexpr u32 value_bytes = 8;
   static constexpr u32 steps = 4;
+  static constexpr u32 visit_words = steps * step_words;
   static constexpr u32 step_bytes = 32;
   static constexpr u32 part_bytes = 128;
   static constexpr bool always_promoted = true;
@@ -84,9 +94,9 @@ struct Tf32x3 {
       *reinterpret_cast<uint4*>(to + part_bytes + octet * 32 + i * 16) = low;
     }
   }
-  __device__ static void put_weights(u32* to, u32 step_words, u32 row, u32 k, float p, float q) {
+  __device__ static void put_weights(u32* visit, u32 tap, u32 row, u32 k, float p, float q) {
     const u32 lane = row % 8 * 4 + k % 4;
-    to += k / 8 * step_words + lane * 4 + k % 8 / 4 * 2 + row / 8;
+    u32* const to = fragment_of(visit, k / 8, tap, row) + lane * 4 + k % 8 / 4 * 2 + row % 16 / 8;
     split(p, to[0], to[fragment_words]);
     split(q, to[4], to[fragment_words + 4]);
   }
@@ -96,6 +106,7 @@ struct Tf32x3 {
 struct Tf32 {
   static constexpr u32 value_bytes = 4;
   static constexpr u32 steps = 2;
+  static constexpr u32 visit_words = steps * step_words;
   static constexpr u32 step_bytes = 64;
   static constexpr u32 part_bytes = 32;
   static constexpr bool always_promoted = false;
@@ -115,9 +126,10 @@ struct Tf32 {
           to_tf32(v[4 * i]), to_tf32(v[4 * i + 1]), to_tf32(v[4 * i + 2]), to_tf32(v[4 * i + 3]));
     }
   }
-  __device__ static void put_weights(u32* to, u32 step_words, u32 row, u32 k, float p, float q) {
+  __device__ static void put_weights(u32* visit, u32 tap, u32 row, u32 k, float p, float q) {
     const u32 lane = row % 8 * 4 + k % 4;
-    to += k / 16 * step_words + k % 16 / 8 * fragment_words + lane * 4 + k % 8 / 4 * 2 + row / 8;
+    u32* const to = fragment_of(visit, k / 16, tap, row) + k % 16 / 8 * fragment_words + lane * 4 +
+                    k % 8 / 4 * 2 + row % 16 / 8;
     to[0] = to_tf32(p);
     to[4] = to_tf32(q);
   }

@@ -3,17 +3,16 @@
 // channels, its columns positions, so that a thread holds four neighbouring outputs in the end.
 #pragma once
 
+#include "variants/conv_transpose3d_residual/parity_block.cuh"
+#include "variants/conv_transpose3d_residual/parity_formats.cuh"
 #include "variants/conv_transpose3d_residual/parity_weights.cuh"
 
+constexpr u32 n_tiles = 4;  // of a warp, of 8 positions each
 constexpr u32 warps_across_channels = block_fragments / M_TILES;
-constexpr u32 warps_across_positions = ROWS * COLUMNS / 8 / N_TILES;
+constexpr u32 warps_across_positions = ROWS * COLUMNS / 8 / n_tiles;
 constexpr u32 threads = 32 * warps_across_channels * warps_across_positions;
-static_assert(N_TILES * 8 % COLUMNS == 0 || COLUMNS % (N_TILES * 8) == 0,
+static_assert(n_tiles * 8 % COLUMNS == 0 || COLUMNS % (n_tiles * 8) == 0,
               "a warp's positions must lie alike in every warp");
-
-// Of the nine visits, counted through all classes, those of plane d + 1 and those of row h + 1.
-constexpr u32 from_next_plane = 0b110010000;
-constexpr u32 from_next_row = 0b101000100;
 
 // Bytes from a position to the next: of 8 positions 16 bytes lie in different banks.
 template <typename Format>
@@ -23,7 +22,7 @@ constexpr u32 pitch = chunk_channels* Format::value_bytes + 16;
 template <typename Format>
 struct Multiplier {
   uint4 weights[M_TILES][2];
-  uint4 inputs[N_TILES];
+  uint4 inputs[n_tiles];
 
   __device__ void load_weights(const uint4* from) {
 #pragma unroll
@@ -34,7 +33,7 @@ struct Multiplier {
   }
   __device__ void load_inputs(u32 address) {
 #pragma unroll
-    for (u32 n = 0; n < N_TILES; ++n) {
+    for (u32 n = 0; n < n_tiles; ++n) {
       constexpr u32 p = pitch<Format>;
       inputs[n] = load_matrices(address + halo_position(0, n * 8 / COLUMNS, n * 8 % COLUMNS) * p);
     }
@@ -45,14 +44,14 @@ struct Multiplier {
   // Tensor cores truncate each sum that they make. Where that counts, PROMOTED starts each step's from zero
   // and adds it in float32.
   template <bool PROMOTED>
-  __device__ void multiply(float (&sums)[M_TILES][N_TILES][4], const uint4* next_weights) {
+  __device__ void multiply(float (&sums)[M_TILES][n_tiles][4], const uint4* next_weights) {
 #pragma unroll
     for (u32 m = 0; m < M_TILES; ++m) {
       if (PROMOTED) {
-        float parts[N_TILES][4];
+        float parts[n_tiles][4];
         multiply_fragment<true>(parts, m, next_weights);
 #pragma unroll
-        for (u32 n = 0; n < N_TILES; ++n) {
+        for (u32 n = 0; n < n_tiles; ++n) {
 #pragma unroll
           for (u32 i = 0; i < 4; ++i) sums[m][n][i] += parts[n][i];
         }
@@ -64,12 +63,12 @@ struct Multiplier {
 
  private:
   template <bool FROM_ZERO>
-  __device__ void multiply_fragment(float (&sums)[N_TILES][4], u32 m, const uint4* next_weights) {
+  __device__ void multiply_fragment(float (&sums)[n_tiles][4], u32 m, const uint4* next_weights) {
 #pragma unroll
     for (u32 product = 0; product < Format::products; ++product) {
       const u32 part = Format::weight_part(product);
 #pragma unroll
-      for (u32 n = 0; n < N_TILES; ++n) {
+      for (u32 n = 0; n < n_tiles; ++n) {
         const bool second = Format::input_part(product) == 1;
         const u32 b0 = second ? inputs[n].z : inputs[n].x;
         const u32 b1 = second ? inputs[n].w : inputs[n].y;
@@ -86,37 +85,19 @@ struct Multiplier {
   }
 };
 
-struct DoublingArguments {
-  float* y;
-  const float* x;
-  const float* w;
-  const float* conv_bias;
-  const float* b;
-  const uint4* packed;
-  const u32* flags;
-  u32 wide;  // every float4 of y is aligned
-};
-
-// What a block knows and looks up where it needs it, rather than keep it in registers while it multiplies.
-struct BlockState {
-  Tile tile;
-  u32 unusual;  // some channel has to be repaired
-  float2 biases[block_channels];
-};
-
 // A warp's part of the block: its first fragment of channels and its first position.
 struct WarpPart {
   u32 fragment, position, lane;
   __device__ explicit WarpPart(u32 thread)
       : fragment(thread / 32 % warps_across_channels * M_TILES),
-        position(thread / 32 / warps_across_channels * N_TILES * 8),
+        position(thread / 32 / warps_across_channels * n_tiles * 8),
         lane(thread % 32) {}
 };
 
 // The outputs of even columns are in sums[0], of odd ones in sums[1].
 __device__ inline void store_sums(const DoublingArguments& arguments, const Convolution& s,
                                   const BlockState& state, u32 odd_d, u32 odd_h,
-                                  const float (&sums)[2][M_TILES][N_TILES][4]) {
+                                  const float (&sums)[2][M_TILES][n_tiles][4]) {
   const WarpPart part(opaque(threadIdx.x));
   const Tile& tile = state.tile;
   const u32 channel = part.fragment * 16 + part.lane / 4;
@@ -133,7 +114,7 @@ __device__ inline void store_sums(const DoublingArguments& arguments, const Conv
       if (tile.channel + channel + next >= s.out_channels) continue;
       const float2 bias = state.biases[channel + next];
 #pragma unroll
-      for (u32 n = 0; n < N_TILES; ++n) {
+      for (u32 n = 0; n < n_tiles; ++n) {
         const u32 h = n * 8 / COLUMNS;
         const u32 w = n * 8 % COLUMNS;
         if (tile.h + row + h >= s.input[1] || tile.w + column + w >= s.input[2]) continue;
@@ -162,20 +143,9 @@ __device__ void double_volume(const DoublingArguments& arguments, const Convolut
                           Format::put_inputs(halo + position * pitch<Format>, octet, values);
                         });
   };
-  if (threadIdx.x == 0) states[0].tile = tile_of_block(s);
-  __syncthreads();
-  const u32 first_channel = states[0].tile.channel;
-  bool unusual = false;
-  for (u32 i = threadIdx.x; i < block_channels && first_channel + i < s.out_channels;
-       i += threads) {
-    const u32 channel = first_channel + i;
-    unusual |= arguments.flags[channel] != 0;
-    states[0].biases[i] = make_float2(
-        arguments.conv_bias == nullptr ? 0.0f : arguments.conv_bias[channel], arguments.b[channel]);
-  }
+  begin_block(states[0], arguments, s);
   if (ONE_CHUNK) stage(0);
-  unusual = __syncthreads_or(unusual);
-  if (threadIdx.x == 0) states[0].unusual = unusual;
+  __syncthreads();
 
   const WarpPart part(threadIdx.x);
   // A lane's row of the four matrices: k and k + half of the first part, then of the second.
@@ -186,9 +156,9 @@ __device__ void double_volume(const DoublingArguments& arguments, const Convolut
       part.lane / 16 * Format::part_bytes + part.lane / 8 % 2 * 16;
   constexpr u32 lane_words = 4;
   constexpr u32 tap_lanes = tap_words / lane_words;
-  const uint4* weights = arguments.packed +
-                         u64(first_channel / block_channels) * all_visits * chunks *
-                             (visit_words<Format> / lane_words) +
+  const uint4* weights = static_cast<const uint4*>(arguments.packed) +
+                         u64(states[0].tile.channel / block_channels) * all_visits * chunks *
+                             (Format::visit_words / lane_words) +
                          part.fragment * (2 * 32) + part.lane;
   // The last load of all reads what follows the last block's weights, for which there is room.
   Multiplier<Format> multiplier;
@@ -200,13 +170,14 @@ __device__ void double_volume(const DoublingArguments& arguments, const Convolut
     const u32 all = (1 + parities / 2) * (1 + parities % 2);
     // Behind the last plane there is nothing to visit.
     const u32 visits = states[opaque(0)].tile.d + 1 < s.input[0] ? all : 1 + parities % 2;
-    float sums[2][M_TILES][N_TILES][4] = {};
+    float sums[2][M_TILES][n_tiles][4] = {};
 #pragma unroll 1
     for (u32 chunk = 0; chunk < chunks; ++chunk) {
       if (!ONE_CHUNK) {
         __syncthreads();
         stage(chunk);
         __syncthreads();
+        multiplier.load_weights(weights);
       }
       // One loop over visits and their steps: unrolled, it would need more registers than there are.
 #pragma unroll 1
@@ -225,22 +196,14 @@ __device__ void double_volume(const DoublingArguments& arguments, const Convolut
         }
       }
       if (visits != all) {
-        weights += (all - visits) * (visit_words<Format> / lane_words);
+        weights += (all - visits) * (Format::visit_words / lane_words);
         multiplier.load_weights(weights);
       }
     }
     store_sums(arguments, s, states[opaque(0)], parities / 2, parities % 2, sums);
   }
 
-  __syncthreads();
-  const BlockState& state = states[opaque(0)];
-  if (state.unusual == 0) return;
-  for (u32 i = 0; i < block_channels && state.tile.channel + i < s.out_channels; ++i) {
-    const u32 channel = state.tile.channel + i;
-    if (arguments.flags[channel] == 0) continue;
-    repair_channel<threads>(arguments.y, arguments.x, arguments.w, state.biases[i], s, state.tile,
-                            channel);
-  }
+  repair_block<threads>(arguments, s, states[opaque(0)]);
 }
 
 extern "C" __global__ void pack(u32* packed, u32* flags, const float* w, Convolution s) {

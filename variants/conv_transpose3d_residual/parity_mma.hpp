@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "harness/core/operator.hpp"
 
@@ -15,6 +16,9 @@ struct ParityMma {
   Precision precision = Precision::float32;
   std::int64_t value_bytes = 4;   ///< the format's, of an operand
   std::int64_t default_rows = 4;  ///< of a tile
+  /// How many blocks a multiprocessor shall hold, the default last; 0 leaves it to the compiler's choice of
+  /// registers. TF32 in three products has none to give away.
+  std::vector<std::string> blocks = {"0", "2"};
 };
 
 /// Registers and returns true.

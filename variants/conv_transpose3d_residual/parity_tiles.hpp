@@ -9,7 +9,8 @@
 
 namespace fusebench::conv_transpose3d_residual {
 
-inline constexpr std::int64_t block_channels = 64;
+inline constexpr std::int64_t block_channels = 64;  ///< output channels of a block
+inline constexpr std::int64_t chunk_channels = 32;  ///< input channels in shared memory at a time
 
 /// Of two planes of a tile, with one more row and column each.
 [[nodiscard]] inline std::int64_t halo_positions(const Configuration& k) {

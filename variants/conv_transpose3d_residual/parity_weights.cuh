@@ -1,23 +1,20 @@
-// The weights in the order in which the tensor cores meet them, made anew in every call.
+// The weights in the order in which a block meets them, made anew in every call.
 //
-// By block of 64 output channels, class (plane and row parity of the output), chunk of 32 input channels,
-// visit (source plane and row), step, column tap 1, 2, 0; then fragments of 16 channels, each of two parts.
+// By block of 64 output channels, class (plane and row parity of the output), chunk of 32 input channels and
+// visit (source plane and row). What a visit holds, three column taps 1, 2 and 0, is the format's affair.
 #pragma once
 
-#include "variants/conv_transpose3d_residual/parity_formats.cuh"
 #include "variants/conv_transpose3d_residual/parity_tiles.cuh"
-
-constexpr u32 block_fragments = block_channels / 16;
-constexpr u32 tap_words = block_fragments * 2 * fragment_words;
-constexpr u32 step_words = 3 * tap_words;
-template <typename Format>
-constexpr u32 visit_words = Format::steps* step_words;
 
 // Classes have (1 + odd_d) * (1 + odd_h) visits: 1, 2, 2 and 4, so nine in all.
 constexpr u32 all_visits = 9;
 __device__ constexpr u32 visits_before(u32 odd_d, u32 odd_h) {
   return odd_d * 3 + odd_h * (1 + odd_d);
 }
+
+// Of the nine visits, counted through all classes, those of plane d + 1 and those of row h + 1.
+constexpr u32 from_next_plane = 0b110010000;
+constexpr u32 from_next_row = 0b101000100;
 
 // A block packs one output channel, those beside the problem as zeros. flags[channel] says whether any weight
 // of it is infinite, NaN, or so large that rounding could make it infinite.
@@ -26,9 +23,8 @@ __device__ void pack_weights(u32* packed, u32* flags, const float* w, const Conv
   const u32 channel = blockIdx.x;
   const u32 row = channel % block_channels;
   const u32 chunks = (s.in_channels + chunk_channels - 1) / chunk_channels;
-  u32* const of_block = packed +
-                        u64(channel / block_channels) * all_visits * chunks * visit_words<Format> +
-                        row / 16 * (2 * fragment_words);
+  u32* const of_block =
+      packed + u64(channel / block_channels) * all_visits * chunks * Format::visit_words;
   bool unusual = false;
   const u32 pairs = chunks * (chunk_channels / 2);
   for (u64 i = threadIdx.x; i < u64(pairs) * 27; i += blockDim.x) {
@@ -52,9 +48,8 @@ __device__ void pack_weights(u32* packed, u32* flags, const float* w, const Conv
     const u32 visits = (1 + odd_d) * (1 + odd_h);
     const u32 chunk = 2 * pair / chunk_channels;
     const u64 place = u64(visits_before(odd_d, odd_h)) * chunks + u64(chunk) * visits + visit;
-    const u32 slot = kw == 0 ? 2 : kw - 1;
-    Format::put_weights(of_block + place * visit_words<Format> + slot * tap_words, step_words,
-                        row % 16, 2 * pair % chunk_channels, values[0], values[1]);
+    Format::put_weights(of_block + place * Format::visit_words, kw == 0 ? 2 : kw - 1, row,
+                        2 * pair % chunk_channels, values[0], values[1]);
   }
   unusual = __syncthreads_or(unusual);
   if (threadIdx.x == 0) flags[channel] = unusual;
