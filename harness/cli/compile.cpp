@@ -60,6 +60,14 @@ void compile_spec(const KernelSpec& spec, const Architecture& target, const std:
   }
 }
 
+// Does the item before compile the same, a parameter being none of the kernels'?
+bool repeats(const Item& item, const Item* before) {
+  if (before == nullptr || before->variant != item.variant) return false;
+  const ParameterSpace& space = item.variant->info().parameters;
+  return item.variant->kernels(space.parse(item.job.configuration)) ==
+         item.variant->kernels(space.parse(before->job.configuration));
+}
+
 void compile_item(const Item& item, const Architecture& target, const std::string& folder,
                   Rows& rows, Tally& tally) {
   const VariantInfo& info = item.variant->info();
@@ -87,6 +95,7 @@ int compile(CompileOptions options) {
   const bool terminal = isatty(STDERR_FILENO) != 0;
   for (const std::string& name : options.architectures) {
     const Architecture target = parse_architecture(name);
+    const Item* before = nullptr;
     for (const Item& item : items) {
       if (interrupt_requested()) {
         throw Error("interrupted after {} kernels; those compiled are in the cache",
@@ -96,7 +105,9 @@ int compile(CompileOptions options) {
         fmt::print(stderr, "\r\033[K[{}/{}] {} {} ...", &item - items.data() + 1, items.size(),
                    name, item.job.variant);
       }
+      if (repeats(item, before)) continue;
       compile_item(item, target, options.kernel_folder, rows, tally);
+      before = &item;
     }
     if (!options.filter.empty()) continue;
     std::vector<KernelSpec> own = device_kernels();

@@ -32,8 +32,15 @@ class Adapter final : public Variant {
   const VariantInfo& info() const override { return info_; }
 
   std::optional<std::string> unavailable(const DeviceTraits& device) const override {
-    return device.architecture ? cudnn_missing()
-                               : std::optional<std::string>("needs a CUDA device");
+    if (!device.architecture) return "needs a CUDA device";
+    const auto reason = unsupported(*device.architecture);
+    return reason ? reason : cudnn_missing();
+  }
+
+  // The layout kernels round to bfloat16.
+  std::optional<std::string> unsupported(const Architecture& target) const override {
+    if (target.number >= 80) return std::nullopt;
+    return "needs sm_80 or later";
   }
 
   std::optional<std::string> refuses(const Problem& problem) const override {

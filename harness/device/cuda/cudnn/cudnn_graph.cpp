@@ -9,6 +9,7 @@
 
 #include "harness/core/error.hpp"
 #include "harness/device/cuda/cudnn/cudnn_library.hpp"
+#include "harness/device/cuda/cudnn/cudnn_reason.hpp"
 
 // The frontend looks every function of cuDNN up here.
 namespace cudnn_frontend {
@@ -25,30 +26,10 @@ constexpr std::int64_t alignment = 16;
 
 void load() { fe::cudnn_dlhandle = cudnn_library(); }
 
-// cuDNN's messages are many lines, each engine's refusals from the innermost out. The first says most:
-// "CUDNN_STATUS_NOT_SUPPORTED_LAYOUT; Reason: ...".
-std::string reason_in(const std::string& text) {
-  std::string line;
-  for (const char c : text) {
-    const bool gap = c == '\n' || c == '\t' || c == ' ';
-    if (!gap) line += c;
-    if (gap && !line.empty() && line.back() != ' ') line += ' ';
-  }
-  constexpr std::string_view mark = "Warning: ";
-  if (const std::size_t first = line.find(mark); first != std::string::npos) {
-    line = line.substr(first + mark.size());
-    line = line.substr(0, line.find(mark));
-  }
-  constexpr std::size_t most = 300;
-  if (line.size() > most) line = line.substr(0, most) + "...";
-  while (!line.empty() && line.back() == ' ') line.pop_back();
-  return line;
-}
-
 void require(fe::error_t status, const char* step) {
   if (status.is_bad()) {
     throw Unavailable("cuDNN {} has no engine for this: {}: {}", cudnn_version(), step,
-                      reason_in(status.get_message()));
+                      cudnn_reason(status.get_message()));
   }
 }
 
@@ -60,7 +41,7 @@ auto translated(const char* step, const Body& body) {
   } catch (const Error&) {
     throw;
   } catch (const std::exception& exception) {
-    throw Unavailable("cuDNN: {}: {}", step, reason_in(exception.what()));
+    throw Unavailable("cuDNN: {}: {}", step, cudnn_reason(exception.what()));
   }
 }
 
@@ -77,7 +58,16 @@ class Graph : public fe::graph::Graph {
 struct Stored {
   std::string name;
   std::int64_t uid;
+  std::size_t bytes;
 };
+
+std::size_t bytes_of(const CudnnTensor& tensor) {
+  std::int64_t elements = 1;
+  for (std::size_t i = 0; i < tensor.extents.size(); ++i) {
+    elements += (tensor.extents[i] - 1) * tensor.strides[i];
+  }
+  return static_cast<std::size_t>(elements) * (tensor.type == CudnnType::float32 ? 4 : 2);
+}
 
 struct Built {
   std::shared_ptr<Graph> graph = std::make_shared<Graph>();
@@ -137,7 +127,7 @@ void describe(Built& built, const CudnnDescription& description) {
     const Attributes value = lower(*built.graph, node, values);
     value->set_uid(uid);
     if (node.stored) {
-      built.stored.push_back({node.name, uid});
+      built.stored.push_back({node.name, uid, bytes_of(node.tensor)});
       if (node.kind != CudnnDescription::Kind::input) {
         value->set_output(true)
             .set_name(node.name)
@@ -193,7 +183,7 @@ void collect_offers(Built& built, bool any_arithmetic) {
   if (!built.offers.empty()) return;
   throw Unavailable(
       "cuDNN {} has no engine for this: {} of its {} plans round operands or sums{}{}",
-      cudnn_version(), lower_precision, count, refusal.empty() ? "" : "; ", reason_in(refusal));
+      cudnn_version(), lower_precision, count, refusal.empty() ? "" : "; ", cudnn_reason(refusal));
 }
 
 Built build_graph(cudnnHandle_t handle,
@@ -245,12 +235,13 @@ class BuiltPlan final : public CudnnPlan {
       fe::error_t status = graph_->build_plan_at_index(position_);
       if (status.is_bad()) {
         throw Unavailable("cuDNN {} does not build its plan {}: {}", cudnn_version(), offer_.name,
-                          reason_in(status.get_message()));
+                          cudnn_reason(status.get_message()));
       }
       require(graph_->get_workspace_size_plan_at_index(position_, offer_.workspace_bytes),
               "asking for a workspace");
     });
     workspace_ = device_.allocate(static_cast<std::size_t>(offer_.workspace_bytes));
+    run_once();
   }
 
   void enqueue(std::span<const void* const> addresses) override {
@@ -273,13 +264,25 @@ class BuiltPlan final : public CudnnPlan {
     });
     if (status.is_bad()) {
       throw Error("cuDNN {} did not run {}: {}", cudnn_version(), offer_.name,
-                  reason_in(status.get_message()));
+                  cudnn_reason(status.get_message()));
     }
   }
 
   const CudnnOffer& offer() const override { return offer_; }
 
  private:
+  // cuDNN loads a kernel when it first runs, which waits for the device; later calls must not.
+  void run_once() {
+    std::vector<Buffer> tensors;
+    std::vector<const void*> addresses;
+    for (const Stored& stored : stored_) {
+      tensors.push_back(device_.allocate(stored.bytes));
+      addresses.push_back(tensors.back().address());
+    }
+    enqueue(addresses);
+    device_.synchronise();
+  }
+
   CudaDevice& device_;
   cudnnHandle_t handle_;
   std::shared_ptr<Graph> graph_;
