@@ -2,9 +2,9 @@
 // end taken for the next row's beginning, and sums in another order.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
-#include <limits>
 #include <string>
 #include <vector>
 

@@ -1,9 +1,12 @@
-// Every CPU variant on values that no random input holds, at every alignment, through the plan itself.
-// Catches contraction by the compiler, NaN and Inf handled by luck, and tails of rows.
+// Every CPU variant of every operator at awkward sizes and at every alignment, through the plan itself; those
+// of residual_epilogue on values that no random input holds as well. Catches contraction by the compiler,
+// NaN and Inf handled by luck, and tails of rows.
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "harness/core/registry.hpp"
@@ -17,13 +20,29 @@
 namespace fusebench {
 namespace {
 
-const Operator& epilogue() { return registry().find_operator(residual_epilogue::operator_name); }
+using Variants = std::vector<const Variant*>;
 
-std::vector<const Variant*> cpu_variants() {
-  std::vector<const Variant*> found;
-  for (const Variant* variant : registry().variants(residual_epilogue::operator_name)) {
-    if (variant->info().device == DeviceKind::cpu) found.push_back(variant);
+const Operator& operator_of(const Variant& variant) {
+  return registry().find_operator(variant.info().operator_name);
+}
+
+Variants cpu_variants(std::string_view operator_name) {
+  Variants found = registry().variants(operator_name);
+  std::erase_if(found, [](const Variant* v) { return v->info().device != DeviceKind::cpu; });
+  return found;
+}
+
+Variants all_variants() {
+  Variants found;
+  for (const Operator* op : registry().operators()) {
+    for (const Variant* variant : registry().variants(op->name())) found.push_back(variant);
   }
+  return found;
+}
+
+Variants all_cpu_variants() {
+  Variants found = all_variants();
+  std::erase_if(found, [](const Variant* v) { return v->info().device != DeviceKind::cpu; });
   return found;
 }
 
@@ -36,19 +55,22 @@ class CpuVariant : public testing::TestWithParam<const Variant*> {
   std::unique_ptr<Device> device_ = open_device(DeviceKind::cpu, {});
 };
 
-TEST_P(CpuVariant, KeepsItsContractOnEveryPairOfSpecialValues) {
+class CpuEpilogue : public CpuVariant {};
+
+TEST_P(CpuEpilogue, KeepsItsContractOnEveryPairOfSpecialValues) {
+  const Operator& epilogue = operator_of(*GetParam());
   const std::string folder = test::golden_folder() + "/special/";
   const auto c = test::read_npy<float>(folder + "c.npy");
   const auto b = test::read_npy<float>(folder + "b.npy");
   // Each pair has a bias of its own: as many channels as pairs.
-  const Problem problem = epilogue().parse_problem("1," + std::to_string(c.size()) + ",1,1,1");
+  const Problem problem = epilogue.parse_problem("1," + std::to_string(c.size()) + ",1,1,1");
   const std::vector<std::span<const float>> inputs = {c, b};
-  const auto oracle = epilogue().oracle(problem, inputs);
+  const auto oracle = epilogue.oracle(problem, inputs);
   std::vector<Expectation> expected(c.size());
   oracle->expect(0, expected);
 
   const VariantInfo& info = GetParam()->info();
-  const AcceptanceRule rule = rule_of(epilogue(), info.precision);
+  const AcceptanceRule rule = rule_of(epilogue, info.precision);
   for (const Configuration& configuration : info.parameters.all()) {
     std::vector<float> y(c.size(), 12345.0F);
     const auto plan = GetParam()->prepare(problem, configuration, *device_);
@@ -64,64 +86,83 @@ TEST_P(CpuVariant, KeepsItsContractOnEveryPairOfSpecialValues) {
 
 TEST_P(CpuVariant, IsRightAtEveryAlignmentOfEveryTensor) {
   const std::uint64_t seed = test::seed();
-  const Problem problem = epilogue().parse_problem("2,3,1,5,29");
-  const std::int64_t count = residual_epilogue::sizes_of(problem).elements();
+  const Operator& op = operator_of(*GetParam());
+  const Problem problem = op.small_problems().front();
+  const std::vector<TensorSpec> tensors = op.tensors(problem);
   constexpr std::int64_t room = 16;
-  std::vector<float> c(static_cast<std::size_t>(count + room));
-  std::vector<float> b(3);
-  std::vector<float> y(c.size());
-  device_->generate(c.data(), count + room, {.stream = 1, .scale = 4.0F, .offset = -2.0F}, seed);
-  device_->generate(b.data(), 3, {.stream = 4, .scale = 4.0F, .offset = -2.0F}, seed);
+  std::vector<std::vector<float>> memory;
+  for (const TensorSpec& tensor : tensors) {
+    const std::int64_t count = element_count(tensor.shape) + room;
+    memory.emplace_back(static_cast<std::size_t>(count));
+    if (tensor.role == TensorRole::input) {
+      device_->generate(memory.back().data(), count, tensor.recipe, seed);
+    }
+  }
+  const std::int64_t count = element_count(tensors.back().shape);
+  std::vector<float>& y = memory.back();
   const VariantInfo& info = GetParam()->info();
   const auto plan = GetParam()->prepare(problem, info.parameters.default_configuration(), *device_);
-  for (int from = 0; from < 4; ++from) {
-    for (int to = 0; to < 4; ++to) {
-      const std::vector<std::span<const float>> inputs = {
-          std::span<const float>(c).subspan(static_cast<std::size_t>(from)), b};
+  for (std::size_t from = 0; from < 4; ++from) {
+    for (std::size_t to = 0; to < 4; ++to) {
+      std::vector<std::span<const float>> inputs;
+      std::vector<void*> addresses;
+      for (std::size_t i = 0; i + 1 < tensors.size(); ++i) {
+        inputs.push_back(std::span<const float>(memory[i]).subspan(
+            from, static_cast<std::size_t>(element_count(tensors[i].shape))));
+        addresses.push_back(memory[i].data() + from);
+      }
+      addresses.push_back(y.data() + to);
       device_->poison(y.data(), count + room, seed);
-      plan->enqueue(TensorTable({c.data() + from, b.data(), y.data() + to}));
+      plan->enqueue(TensorTable(addresses));
       const std::span<const float> got(y.data() + to, static_cast<std::size_t>(count));
-      const auto oracle = epilogue().oracle(problem, inputs);
-      const Comparison comparison =
-          compare(got, *oracle, rule_of(epilogue(), info.precision), seed);
-      EXPECT_EQ(comparison.wrong, 0) << "c shifted by " << from << ", y by " << to << ": "
-                                     << describe(comparison, {2, 3, 1, 5, 29});
-      EXPECT_TRUE(std::isnan(y[static_cast<std::size_t>(to + count)])) << "wrote past the end";
+      const auto oracle = op.oracle(problem, inputs);
+      const Comparison comparison = compare(got, *oracle, rule_of(op, info.precision), seed);
+      EXPECT_EQ(comparison.wrong, 0) << "inputs shifted by " << from << ", y by " << to << ": "
+                                     << describe(comparison, tensors.back().shape);
+      EXPECT_TRUE(std::isnan(y[to + static_cast<std::size_t>(count)])) << "wrote past the end";
     }
   }
 }
 
 TEST_P(CpuVariant, IsRightInEveryConfigurationAtEveryAwkwardSize) {
   const std::uint64_t seed = test::seed();
+  const Operator& op = operator_of(*GetParam());
   const VariantInfo& info = GetParam()->info();
   LocalCandidate candidate(*device_);
-  for (const Problem& problem : epilogue().awkward_problems(Battery::quick)) {
-    Workbench bench(epilogue(), problem, seed, *device_);
+  for (const Problem& problem : op.awkward_problems(Battery::quick)) {
+    if (GetParam()->refuses(problem)) continue;
+    Workbench bench(op, problem, seed, *device_);
     for (const Configuration& configuration : info.parameters.all()) {
       candidate.adopt(GetParam()->prepare(problem, configuration, *device_), bench.views());
-      const Verdict verdict =
-          verify_once(candidate, bench, *device_, rule_of(epilogue(), info.precision));
+      const Verdict verdict = verify_once(candidate, bench, *device_, rule_of(op, info.precision));
       EXPECT_TRUE(verdict.right) << configuration.to_string() << " at " << problem.to_string()
                                  << ": " << verdict.reason;
     }
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Epilogue, CpuVariant, testing::ValuesIn(cpu_variants()),
-                         [](const auto& each) { return each.param->info().name; });
+constexpr auto name_of = [](const testing::TestParamInfo<const Variant*>& each) {
+  return each.param->info().operator_name + "_" + each.param->info().name;
+};
+INSTANTIATE_TEST_SUITE_P(All, CpuVariant, testing::ValuesIn(all_cpu_variants()), name_of);
+INSTANTIATE_TEST_SUITE_P(All, CpuEpilogue,
+                         testing::ValuesIn(cpu_variants(residual_epilogue::operator_name)),
+                         name_of);
 
-TEST(Variants, EachDeviceHasExactlyOneBaseline) {
-  for (const DeviceKind kind : {DeviceKind::cpu, DeviceKind::cuda}) {
-    int baselines = 0;
-    for (const Variant* variant : registry().variants(residual_epilogue::operator_name)) {
-      baselines += variant->info().device == kind && variant->info().baseline;
+TEST(Variants, EachOperatorHasExactlyOneBaselineADevice) {
+  for (const Operator* op : registry().operators()) {
+    for (const DeviceKind kind : {DeviceKind::cpu, DeviceKind::cuda}) {
+      int baselines = 0;
+      for (const Variant* variant : registry().variants(op->name())) {
+        baselines += variant->info().device == kind && variant->info().baseline;
+      }
+      EXPECT_EQ(baselines, 1) << op->name() << " on " << to_string(kind);
     }
-    EXPECT_EQ(baselines, 1) << to_string(kind);
   }
 }
 
 TEST(Variants, EachSaysItsIdeaInOneLine) {
-  for (const Variant* variant : registry().variants(residual_epilogue::operator_name)) {
+  for (const Variant* variant : all_variants()) {
     EXPECT_FALSE(variant->info().idea.empty()) << variant->info().name;
     EXPECT_EQ(variant->info().idea.find('\n'), std::string::npos) << variant->info().name;
   }
