@@ -113,8 +113,12 @@ class Worker {
     };
     const std::unique_ptr<const std::vector<int>, decltype(closer)> owner(&files, closer);
 
+    const PlanRequest request = {
+        question.at("control").get<bool>(), question.at("operator").get<std::string>(),
+        question.at("variant").get<std::string>(), question.at("configuration").get<std::string>(),
+        question.at("problem").get<std::string>()};
     // The old ones go first, so that two problems need never fit at once, and their plan before them.
-    candidate_->drop();
+    candidate_->drop_unless(request);
     regions_.clear();
     std::vector<std::unique_ptr<Region>> regions(files.size());
     std::vector<TensorView> views;
@@ -141,11 +145,7 @@ class Worker {
       }
     }
     regions_ = std::move(regions);
-    candidate_->prepare(
-        {question.at("control").get<bool>(), question.at("operator").get<std::string>(),
-         question.at("variant").get<std::string>(), question.at("configuration").get<std::string>(),
-         question.at("problem").get<std::string>()},
-        views);
+    candidate_->prepare(request, views);
   }
 
   json judge(const json& question) {

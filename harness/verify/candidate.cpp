@@ -38,7 +38,11 @@ std::unique_ptr<Plan> variant_plan(const PlanRequest& request, Device& device) {
 }  // namespace
 
 void LocalCandidate::prepare(const PlanRequest& request, const std::vector<TensorView>& tensors) {
-  plan_.reset();
+  drop_unless(request);
+  if (plan_) {
+    place(tensors);
+    return;
+  }
   const std::int64_t before = launches_on(*device_);
   std::unique_ptr<Plan> plan;
   if (request.control) {
@@ -48,11 +52,21 @@ void LocalCandidate::prepare(const PlanRequest& request, const std::vector<Tenso
     plan = variant_plan(request, *device_);
   }
   adopt(std::move(plan), tensors);
+  request_ = request;
   launches_ = launches_on(*device_) - before;
+}
+
+void LocalCandidate::drop_unless(const PlanRequest& request) {
+  if (!(request == request_)) plan_.reset();
 }
 
 void LocalCandidate::adopt(std::unique_ptr<Plan> plan, const std::vector<TensorView>& tensors) {
   plan_ = std::move(plan);
+  request_ = {};
+  place(tensors);
+}
+
+void LocalCandidate::place(const std::vector<TensorView>& tensors) {
   tensors_ = addresses_of(tensors);
   output_ = {tensors_->output(), tensors.back().bytes};
   launches_ = 0;

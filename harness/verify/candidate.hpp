@@ -21,13 +21,15 @@ struct PlanRequest {
   std::string variant;
   std::string configuration;  ///< as Configuration::to_string gives it
   std::string problem;        ///< as Problem::to_string gives it
+  friend bool operator==(const PlanRequest&, const PlanRequest&) = default;
 };
 
 /// All throw Unavailable when the device cannot run it, Error when something broke.
 class Candidate {
  public:
   virtual ~Candidate() = default;
-  /// Makes the plan, and lets go of the one before. The regions outlive the plan.
+  /// Makes the plan, and lets go of the one before; or keeps that, with other tensors, where the request is
+  /// the same: cases of one problem are calls of one plan. The regions outlive the plan's calls.
   virtual void prepare(const PlanRequest& request, const std::vector<TensorView>& tensors) = 0;
   /// One call, beside work of the harness's own if `loaded`. Returns when what was enqueued where a plan
   /// must enqueue is done, with the output's fingerprint, taken there right behind the call.
@@ -60,8 +62,8 @@ class LocalCandidate final : public Candidate {
   explicit LocalCandidate(Device& device) : device_(&device) {}
 
   void prepare(const PlanRequest& request, const std::vector<TensorView>& tensors) override;
-  /// Lets go of the plan.
-  void drop() { plan_.reset(); }
+  /// Lets go of the plan, unless it is what `request` asks for.
+  void drop_unless(const PlanRequest& request);
   /// A plan that needs no name, for tests and for whoever owns the loop.
   void adopt(std::unique_ptr<Plan> plan, const std::vector<TensorView>& tensors);
   std::uint64_t call(bool loaded) override;
@@ -82,10 +84,12 @@ class LocalCandidate final : public Candidate {
  private:
   Stopwatch& stopwatch();
   void enqueue();
+  void place(const std::vector<TensorView>& tensors);
 
   Device* device_;
   std::unique_ptr<Stopwatch> stopwatch_;
   std::unique_ptr<Plan> plan_;
+  PlanRequest request_;  // that plan_ was made for; empty names where it was adopted
   std::optional<TensorTable> tensors_;
   MemoryRange output_;
   std::int64_t launches_ = 0;

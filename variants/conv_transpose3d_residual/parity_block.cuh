@@ -39,27 +39,6 @@ __device__ inline void begin_block(BlockState& state, const DoublingArguments& a
   if (threadIdx.x == 0) state.unusual = unusual;
 }
 
-// One output element by the definition, as cuda_direct has it.
-__device__ inline float convolve_directly(const float* x, const float* w, const Convolution& s,
-                                          u32 item, u32 channel, u32 out_d, u32 out_h, u32 out_w) {
-  float sum = 0.0f;
-  for (u32 tap = 0; tap < 27; ++tap) {
-    u32 in_d, in_h, in_w;
-    if (!find_source(s, 0, out_d, tap / 9, in_d)) continue;
-    if (!find_source(s, 1, out_h, tap / 3 % 3, in_h)) continue;
-    if (!find_source(s, 2, out_w, tap % 3, in_w)) continue;
-    const float* from = x + u64(item) * s.in_channels * s.positions +
-                        (u64(in_d) * s.input[1] + in_h) * s.input[2] + in_w;
-    const float* by = w + u64(channel) * 27 + tap;
-    for (u32 c = 0; c < s.in_channels; ++c) {
-      sum = fmaf(__ldg(from), __ldg(by), sum);
-      from += s.positions;
-      by += u64(s.out_channels) * 27;
-    }
-  }
-  return sum;
-}
-
 // Computes one channel of the tile again, by the definition: for weights with an infinity or a NaN, which must
 // not meet the zeros that stand for absent inputs. The block has to wait for its other stores before this.
 // Not inlined, so that it costs the usual path no registers.

@@ -48,16 +48,19 @@ __device__ inline u64 keep_policy() {
   asm volatile("createpolicy.fractional.L2::evict_last.b64 %0;" : "=l"(policy));
   return policy;
 }
-__device__ inline float4 load_x4(const float* from, u64 policy) {
-  float4 value;
+// 16 bytes where `exists`, else zeros; no branch, so that many can be on their way.
+__device__ inline float4 load_x4(const float* from, u32 exists, u64 policy) {
+  float4 value = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
 #if KEEP_X
-  asm volatile("ld.global.nc.L1::no_allocate.L2::cache_hint.v4.f32 {%0,%1,%2,%3}, [%4], %5;"
-               : "=f"(value.x), "=f"(value.y), "=f"(value.z), "=f"(value.w)
-               : "l"(from), "l"(policy));
+  asm volatile("{ .reg .pred p;\n setp.ne.u32 p, %5, 0;\n"
+               "@p ld.global.nc.L1::no_allocate.L2::cache_hint.v4.f32 {%0,%1,%2,%3}, [%4], %6; }"
+               : "+f"(value.x), "+f"(value.y), "+f"(value.z), "+f"(value.w)
+               : "l"(from), "r"(exists), "l"(policy));
 #else
-  asm volatile("ld.global.nc.L1::no_allocate.v4.f32 {%0,%1,%2,%3}, [%4];"
-               : "=f"(value.x), "=f"(value.y), "=f"(value.z), "=f"(value.w)
-               : "l"(from));
+  asm volatile("{ .reg .pred p;\n setp.ne.u32 p, %5, 0;\n"
+               "@p ld.global.nc.L1::no_allocate.v4.f32 {%0,%1,%2,%3}, [%4]; }"
+               : "+f"(value.x), "+f"(value.y), "+f"(value.z), "+f"(value.w)
+               : "l"(from), "r"(exists));
 #endif
   return value;
 }
@@ -81,8 +84,26 @@ class PlaneLoader {
     const u64 volume = u64(s_.input[0]) * (s_.input[1] * s_.input[2]);
     const float* from = x_ + (u64(item.n) * s_.in_channels + channel_) * volume +
                         (u64(d) * s_.input[1] + item.h0) * s_.input[2] + w;
-    load_channel(0, from, channel_ < s_.in_channels ? rows : 0, s_.input[2] - w);
-    load_channel(1, from + 16 * volume, channel_ + 16 < s_.in_channels ? rows : 0, s_.input[2] - w);
+    const u32 rows_of[2] = {channel_ < s_.in_channels ? rows : 0,
+                            channel_ + 16 < s_.in_channels ? rows : 0};
+    if (wide_) {
+#pragma unroll
+      for (u32 i = 0; i < 2 * plane_rows; ++i) {
+        const u32 row = i % plane_rows;
+        const u32 second = i / plane_rows;
+        value_[i] = load_x4(from + second * 16 * volume + row * s_.input[2], row < rows_of[second],
+                            policy_);
+      }
+      return;
+    }
+#pragma unroll
+    for (u32 i = 0; i < 2 * plane_rows; ++i) {
+      const u32 row = i % plane_rows;
+      const u32 second = i / plane_rows;
+      value_[i] = row < rows_of[second]
+                      ? load_some(from + second * 16 * volume + row * s_.input[2], s_.input[2] - w)
+                      : make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+    }
   }
 
   __device__ void store(u32 plane) const {
@@ -103,14 +124,6 @@ class PlaneLoader {
   }
 
  private:
-  __device__ void load_channel(u32 which, const float* from, u32 rows, u32 columns) {
-#pragma unroll
-    for (u32 row = 0; row < plane_rows; ++row, from += s_.input[2]) {
-      float4& value = value_[which * plane_rows + row];
-      value = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
-      if (row < rows) value = wide_ ? load_x4(from, policy_) : load_some(from, columns);
-    }
-  }
   __device__ static float4 load_some(const float* from, u32 count) {
     return make_float4(__ldg(from), count > 1 ? __ldg(from + 1) : 0.0f,
                        count > 2 ? __ldg(from + 2) : 0.0f, count > 3 ? __ldg(from + 3) : 0.0f);
@@ -171,7 +184,7 @@ struct Sums {
 
 // The item's plane and, where `count` is 2, the next one are at these shared addresses.
 __device__ inline void multiply_item(Sums& sums, u32 first_plane, u32 second_plane, u32 count,
-                                     u32 weights, u32 odd_row, u32 steps) {
+                                     u32 weights, u32 odd_row) {
   wgmma_begin();
   u32 add = 0;
 #pragma unroll 1
@@ -185,7 +198,6 @@ __device__ inline void multiply_item(Sums& sums, u32 first_plane, u32 second_pla
           matrix_64((plane == 0 ? first_plane : second_plane) + row * row_bytes, row_bytes, 512);
 #pragma unroll
       for (u32 step = 0; step < tile_channels / 16; ++step) {
-        if (step >= steps) break;
         const u64 x_high = moved(x, step * 16 * 64);
         const u64 w_high = moved(w, step * 32);
 #if PRODUCTS == 3  // the small ones first
@@ -297,7 +309,6 @@ __device__ inline void consume(const Arguments& a, const Tiles& tiles, Head* hea
   const u32 channel = a.of_block * block_channels + row;
   const float2 biases[2] = {__ldcg(a.prepared.biases + channel),
                             __ldcg(a.prepared.biases + channel + 8)};
-  const u32 steps = a.s.in_channels > 16 ? 2 : 1;
   // Two positions are 16 bytes, and rows begin at multiples of that.
   const bool wide = a.s.input[2] % 2 == 0 && a.s.input[2] <= tile_columns &&
                     (reinterpret_cast<u64>(a.y) & 15) == 0;
@@ -332,7 +343,7 @@ __device__ inline void consume(const Arguments& a, const Tiles& tiles, Head* hea
 #pragma unroll 1
     for (u32 odd_row = 0; odd_row < 2; ++odd_row) {
       Sums sums;
-      multiply_item(sums, first.plane(), second.plane(), count, weights, odd_row, steps);
+      multiply_item(sums, first.plane(), second.plane(), count, weights, odd_row);
       if (odd_row == 1) {
         release(first);
         if (count == 2) release(second);

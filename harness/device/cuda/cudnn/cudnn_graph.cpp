@@ -148,6 +148,12 @@ bool lowers_precision(const std::vector<fe::NumericalNote_t>& notes) {
   });
 }
 
+// Sums in an order that changes from call to call: other bits each time.
+bool is_nondeterministic(const std::vector<fe::NumericalNote_t>& notes) {
+  return std::find(notes.begin(), notes.end(), fe::NumericalNote_t::NONDETERMINISTIC) !=
+         notes.end();
+}
+
 // An engine's notes are about the products it can sum, so they say nothing of a graph without any.
 bool multiplies_matrices(const CudnnDescription& description) {
   using Kind = CudnnDescription::Kind;
@@ -160,10 +166,16 @@ void collect_offers(Built& built, bool any_arithmetic) {
   fe::graph::Execution_plan_list& engines = built.graph->engines();
   const std::int64_t count = built.graph->get_execution_plan_count();
   std::int64_t lower_precision = 0;
+  std::int64_t nondeterministic = 0;
   std::string refusal;
   for (std::int64_t i = 0; i < count; ++i) {
-    if (!any_arithmetic && lowers_precision(engines.numeric_notes[static_cast<std::size_t>(i)])) {
+    const auto& notes = engines.numeric_notes[static_cast<std::size_t>(i)];
+    if (!any_arithmetic && lowers_precision(notes)) {
       ++lower_precision;
+      continue;
+    }
+    if (is_nondeterministic(notes)) {
+      ++nondeterministic;
       continue;
     }
     fe::error_t status = engines.check_support_at_index(i);
@@ -182,8 +194,9 @@ void collect_offers(Built& built, bool any_arithmetic) {
   }
   if (!built.offers.empty()) return;
   throw Unavailable(
-      "cuDNN {} has no engine for this: {} of its {} plans round operands or sums{}{}",
-      cudnn_version(), lower_precision, count, refusal.empty() ? "" : "; ", cudnn_reason(refusal));
+      "cuDNN {} has no engine for this: of its {} plans {} round operands or sums, {} give other "
+      "bits each time{}{}",
+      cudnn_version(), count, lower_precision, nondeterministic, refusal.empty() ? "" : "; ", cudnn_reason(refusal));
 }
 
 Built build_graph(cudnnHandle_t handle,
