@@ -21,7 +21,8 @@ class UnfusedSteps {
         add_bias_(module_->kernel("add_bias")),
         add_(module_->kernel("add")),
         multiply_(module_->kernel("multiply")),
-        shape_{.blocks = blocks_for(sizes_.output_elements(), 4 * threads), .threads = threads},
+        shape_{.blocks = blocks_for(sizes_.output_elements(), std::int64_t{4} * threads),
+               .threads = threads},
         extents_({sizes_.n * sizes_.out_channels, sizes_.out_channels, sizes_.output_positions()}) {
     const auto bytes = static_cast<std::size_t>(sizes_.output_elements()) * sizeof(float);
     for (Buffer& buffer : results_) buffer = request.device.allocate(bytes);

@@ -5,9 +5,9 @@
 namespace fusebench {
 namespace {
 
-constexpr const char* reason =
-    "this build has no cuDNN: cudnn.h or cudnn_frontend.h was not found; run scripts/setup, or see "
-    "docs/cudnn.md, and build again";
+constexpr const char* reason = "this build has no cuDNN: cudnn.h or cudnn_frontend.h was not "
+                               "found, or FUSEBENCH_CUDNN was OFF; "
+                               "run scripts/setup, or see docs/cudnn.md, and build again";
 
 }  // namespace
 
