@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "harness/core/error.hpp"
+#include "harness/device/cpu/thread_pool.hpp"
 
 namespace fusebench {
 namespace {
@@ -43,6 +44,7 @@ std::uint64_t random_token() {
   (void)prctl(PR_SET_PDEATHSIG, SIGKILL);  // a killed judge leaves no orphan on the device
   if (getppid() != judge) _exit(127);
   (void)setpgid(0, 0);  // Ctrl-C is for the judge, who decides
+  untie_thread();  // with --pin the judge keeps to one core, and its worker must not inherit that
   // A read from the terminal would stop a process in the background.
   const int nothing = open("/dev/null", O_RDONLY);
   if (nothing >= 0) (void)dup2(nothing, STDIN_FILENO);

@@ -13,6 +13,14 @@ namespace {
 
 bool pin_requested = false;
 
+// Taken before any thread can be tied to a core; empty where the system does not tell.
+const cpu_set_t cores_at_start = [] {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (sched_getaffinity(0, sizeof set, &set) != 0) CPU_ZERO(&set);
+  return set;
+}();
+
 // Waking a sleeping thread takes from 50 us to, in a virtual machine, half a millisecond: as long as
 // the calls that are timed. Calls follow one another closely, so it pays to watch for the next one.
 template <typename Ready>
@@ -34,6 +42,12 @@ void pin_to(int core) {
 }
 
 }  // namespace
+
+void untie_thread() noexcept {
+  if (CPU_COUNT(&cores_at_start) > 0) {
+    (void)sched_setaffinity(0, sizeof cores_at_start, &cores_at_start);
+  }
+}
 
 std::vector<int> usable_cores() {
   cpu_set_t set;

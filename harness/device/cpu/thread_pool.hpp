@@ -58,6 +58,10 @@ class ThreadPool {
 [[nodiscard]] ThreadPool& shared_pool();
 void pin_shared_pool();
 
+/// Gives the calling thread all cores that the process began with, whatever it was tied to since. Safe
+/// between fork and exec.
+void untie_thread() noexcept;
+
 /// Cores this process may run on.
 [[nodiscard]] std::vector<int> usable_cores();
 
