@@ -70,7 +70,7 @@ void spread_openmp_threads();
 template <typename Body>
 void for_openmp_pieces(std::int64_t total, std::int64_t piece, const Body& body) {
   const std::int64_t pieces = (total + piece - 1) / piece;
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static) if (pieces > 1)
   for (std::int64_t i = 0; i < pieces; ++i) {
     body(i * piece, (i + 1) * piece < total ? (i + 1) * piece : total);
   }
