@@ -75,7 +75,11 @@ inline constexpr double least_product = 0x1p-131;
         for (unsigned c = 0; c < in_of_group; ++c) {
           const double p = *from;
           const double q = *by;
+#ifdef __CUDACC_RTC__
+          value = fma(p, q, value);  // the same bits: float64 holds the product of two floats
+#else
           value += p * q;
+#endif
           size += ((p < 0.0 ? -p : p) + least_operand) * ((q < 0.0 ? -q : q) + least_operand) +
                   least_product;
           from += positions;

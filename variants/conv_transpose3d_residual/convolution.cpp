@@ -5,6 +5,7 @@ namespace fusebench::conv_transpose3d_residual {
 KernelConvolution::KernelConvolution(const ConvTranspose3d& sizes)
     : outputs(static_cast<std::uint64_t>(sizes.output_elements())),
       positions(static_cast<std::uint64_t>(sizes.input_positions())),
+      outputs_of_channel(static_cast<std::uint64_t>(sizes.output_positions())),
       n(static_cast<std::uint32_t>(sizes.n)),
       in_channels(static_cast<std::uint32_t>(sizes.in_channels)),
       out_channels(static_cast<std::uint32_t>(sizes.out_channels)),

@@ -8,6 +8,7 @@ typedef unsigned long long u64;
 struct Convolution {
   u64 outputs;    // elements of y
   u64 positions;  // of one input channel
+  u64 outputs_of_channel;
   u32 n, in_channels, out_channels, in_of_group, out_of_group, taps;
   u32 input[3], output[3], kernel[3], stride[3], padding[3], dilation[3];
 };

@@ -10,6 +10,7 @@ struct KernelConvolution {
   explicit KernelConvolution(const ConvTranspose3d& sizes);
   std::uint64_t outputs;    ///< elements of y
   std::uint64_t positions;  ///< of one input channel
+  std::uint64_t outputs_of_channel;
   std::uint32_t n, in_channels, out_channels, in_of_group, out_of_group, taps;
   std::uint32_t input[3], output[3], kernel[3], stride[3], padding[3], dilation[3];
 };

@@ -31,12 +31,49 @@ struct Prepared {
   void* counters;
 };
 
+struct Divisor {
+  Divisor() = default;
+  explicit Divisor(std::int64_t by)
+      : divisor(static_cast<std::uint32_t>(by)), magic(~std::uint32_t{0} / divisor) {}
+  std::uint32_t divisor = 1, magic = ~std::uint32_t{0};
+};
+
+std::int64_t pieces(std::int64_t whole, std::int64_t piece) { return (whole + piece - 1) / piece; }
+
+struct Tiles {
+  Tiles(const ConvTranspose3d& sizes, std::int64_t long_share) {
+    const std::int64_t d = sizes.input[0];
+    const std::int64_t row_tiles = pieces(sizes.input[1], tile_rows);
+    const std::int64_t w = sizes.input[2];
+    const std::int64_t column_tiles =
+        w <= tile_columns ? 1 : 1 + pieces(w - tile_columns, tile_columns - 1);
+    const std::int64_t stacks = sizes.n * row_tiles * column_tiles;
+    if (stacks * d > std::int64_t{1} << 30) {
+      throw Unavailable("{} tiles are more than the kernel counts", stacks * d);
+    }
+    depth = Divisor(d);
+    rows = Divisor(row_tiles);
+    columns = Divisor(column_tiles);
+    per_long = Divisor(pieces(d, long_segment));
+    per_short = Divisor(pieces(d, short_segment));
+    items = static_cast<std::uint32_t>(stacks * d);
+    plane_items = static_cast<std::uint32_t>(row_tiles * column_tiles);
+    long_stacks = static_cast<std::uint32_t>(stacks * long_share / 100);
+    long_segments = long_stacks * per_long.divisor;
+  }
+  static constexpr std::int64_t long_segment = 8;
+  static constexpr std::int64_t short_segment = 2;
+  Divisor depth, rows, columns, per_long, per_short;
+  std::uint32_t items, plane_items, long_segments, long_stacks;
+};
+
 struct Arguments {
   float* y;
   const float *x, *w, *conv_bias, *b;
   Prepared prepared;
   KernelConvolution s;
-  std::uint32_t of_block, odd_blocks, long_columns;
+  Tiles tiles;
+  std::uint32_t of_block, odd_blocks;
 };
 
 std::int64_t shared_bytes(int products, const Configuration& configuration) {
@@ -60,6 +97,7 @@ class WgmmaPlan final : public Plan {
   WgmmaPlan(const CudaRequest& request, int products)
       : convolution_(request.convolution),
         sizes_(request.convolution),
+        tiles_(request.convolution, request.configuration.integer("long_share")),
         module_(request.module),
         pack_(module_->kernel("pack")),
         convolve_(module_->kernel("convolve")),
@@ -71,21 +109,11 @@ class WgmmaPlan final : public Plan {
       throw Unavailable("a block needs {} bytes of shared memory; {} has {}", shared, traits.name,
                         traits.shared_memory_bytes);
     }
-    const std::int64_t columns =
-        convolution_.input[2] <= tile_columns
-            ? 1
-            : 1 + (convolution_.input[2] - tile_columns + tile_columns - 2) / (tile_columns - 1);
-    const std::int64_t stacks =
-        convolution_.n * ((convolution_.input[1] + tile_rows - 1) / tile_rows) * columns;
-    if (stacks * convolution_.input[0] > std::int64_t{1} << 30) {
-      throw Unavailable("{} tiles are more than the kernel counts", stacks * convolution_.input[0]);
-    }
     // No more blocks than there is work for, and at least one of each class.
-    const std::int64_t items = stacks * convolution_.input[0];
-    const std::int64_t blocks = std::clamp<std::int64_t>(2 * items, 2, traits.processors);
+    const std::int64_t blocks =
+        std::clamp<std::int64_t>(std::int64_t{2} * tiles_.items, 2, traits.processors);
     odd_blocks_ =
         std::clamp<std::int64_t>(blocks * configuration.integer("odd_share") / 100, 1, blocks - 1);
-    long_columns_ = stacks * configuration.integer("long_share") / 100;
     shape_ = {.blocks = static_cast<std::uint32_t>(blocks),
               .threads = 384,
               .dynamic_shared_bytes = static_cast<std::uint32_t>(shared),
@@ -109,9 +137,9 @@ class WgmmaPlan final : public Plan {
                            tensors.input(tensor_b),
                            prepared_,
                            sizes_,
+                           tiles_,
                            0,
-                           static_cast<std::uint32_t>(odd_blocks_),
-                           static_cast<std::uint32_t>(long_columns_)};
+                           static_cast<std::uint32_t>(odd_blocks_)};
     pack_->launch({.blocks = static_cast<std::uint32_t>(channel_blocks_ * pack_blocks),
                    .threads = static_cast<std::uint32_t>(pack_threads)},
                   arguments);
@@ -124,11 +152,11 @@ class WgmmaPlan final : public Plan {
  private:
   ConvTranspose3d convolution_;
   KernelConvolution sizes_;
+  Tiles tiles_;
   std::shared_ptr<CudaModule> module_;
   std::unique_ptr<CudaKernel> pack_, convolve_;
   std::int64_t channel_blocks_;
   std::int64_t odd_blocks_ = 0;
-  std::int64_t long_columns_ = 0;
   LaunchShape shape_;
   std::vector<Buffer> buffers_;
   Prepared prepared_{};

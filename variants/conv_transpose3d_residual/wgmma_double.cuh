@@ -19,22 +19,28 @@ struct Arguments {
   const float *x, *w, *conv_bias, *b;
   Prepared prepared;
   Convolution s;
-  u32 of_block;      // which 64 output channels
-  u32 odd_blocks;    // the blocks of the grid that write odd planes
-  u32 long_columns;  // how many stacks of items the odd blocks take in long segments
+  Tiles tiles;
+  u32 of_block;    // which 64 output channels
+  u32 odd_blocks;  // the blocks of the grid that write odd planes
 };
 
+extern __shared__ __align__(1024) unsigned char shared[];
+__device__ inline Head* head() { return reinterpret_cast<Head*>(shared); }
+__device__ inline u32 weights_address() { return shared_address(shared) + head_bytes; }
+
+// A place in the ring of planes. No more than two registers: there are none to spare.
 struct Ring {
-  u32 planes;  // shared address of the first slot's plane
-  u32 slots;
-  u32 full, empty;  // shared addresses of the slots' barriers
   u32 slot = 0;
   u32 parity = 0;
-  __device__ u32 plane() const { return planes + slot * plane_bytes; }
-  __device__ u32 full_barrier() const { return full + 8 * slot; }
-  __device__ u32 empty_barrier() const { return empty + 8 * slot; }
-  __device__ void advance() {
-    if (++slot == slots) {
+  __device__ static u32 plane_of(u32 slot, bool odd) {
+    return weights_address() + (odd ? odd_taps : even_taps) * tap_bytes + slot * plane_bytes;
+  }
+  __device__ static u32 empty_barrier_of(u32 slot) {
+    return shared_address(head()->empty) + 8 * slot;
+  }
+  __device__ u32 full_barrier() const { return shared_address(head()->full) + 8 * slot; }
+  __device__ void advance(bool odd) {
+    if (++slot == (odd ? u32(ODD_SLOTS) : u32(EVEN_SLOTS))) {
       slot = 0;
       parity ^= 1;
     }
@@ -65,54 +71,40 @@ __device__ inline float4 load_x4(const float* from, u32 exists, u64 policy) {
   return value;
 }
 
-// A thread's share of a plane: 4 columns of 2 channels, 16 apart, in each of 5 rows, all in flight at once.
-class PlaneLoader {
- public:
-  __device__ PlaneLoader(const Arguments& a, u32 thread)
-      : s_(a.s),
-        x_(a.x),
-        channel_(thread / 32 * 4 + thread % 32 / 8),
-        column_(thread % 8 * 4),
-        policy_(keep_policy()),
-        // Whole rows are one tile and begin at multiples of 16 bytes.
-        wide_(a.s.input[2] % 4 == 0 && a.s.input[2] <= tile_columns &&
-              (reinterpret_cast<u64>(a.x) & 15) == 0) {}
+__device__ inline float4 load_some(const float* from, u32 count) {
+  return make_float4(__ldg(from), count > 1 ? __ldg(from + 1) : 0.0f,
+                     count > 2 ? __ldg(from + 2) : 0.0f, count > 3 ? __ldg(from + 3) : 0.0f);
+}
 
-  __device__ void load(const Item& item, u32 d) {
-    const u32 w = item.w0 + column_;
-    const u32 rows = w < s_.input[2] ? min(plane_rows, s_.input[1] - item.h0) : 0;
-    const u64 volume = u64(s_.input[0]) * (s_.input[1] * s_.input[2]);
-    const float* from = x_ + (u64(item.n) * s_.in_channels + channel_) * volume +
-                        (u64(d) * s_.input[1] + item.h0) * s_.input[2] + w;
-    const u32 rows_of[2] = {channel_ < s_.in_channels ? rows : 0,
-                            channel_ + 16 < s_.in_channels ? rows : 0};
-    if (wide_) {
-#pragma unroll
-      for (u32 i = 0; i < 2 * plane_rows; ++i) {
-        const u32 row = i % plane_rows;
-        const u32 second = i / plane_rows;
-        value_[i] = load_x4(from + second * 16 * volume + row * s_.input[2], row < rows_of[second],
-                            policy_);
-      }
-      return;
-    }
+// A thread's share of a plane: 4 columns of 2 channels, 16 apart, in each of 5 rows, all in flight at once.
+struct Share {
+  float4 value[2 * plane_rows];
+
+  // `from` is the first column and row of the first channel; of its rows `first` exist, of the second
+  // channel's `second`, and `columns` of its columns. `wide`: whole rows begin at multiples of 16 bytes.
+  __device__ void load(const Convolution& s, const float* from, u32 first, u32 second, u32 columns,
+                       bool wide) {
+    const u64 step = 16 * s.positions;
+    const u64 policy = keep_policy();
 #pragma unroll
     for (u32 i = 0; i < 2 * plane_rows; ++i) {
       const u32 row = i % plane_rows;
-      const u32 second = i / plane_rows;
-      value_[i] = row < rows_of[second]
-                      ? load_some(from + second * 16 * volume + row * s_.input[2], s_.input[2] - w)
-                      : make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+      const float* const at = from + i / plane_rows * step + row * s.input[2];
+      const bool exists = row < (i / plane_rows == 0 ? first : second);
+      if (wide) {
+        value[i] = load_x4(at, exists, policy);
+      } else {
+        value[i] = exists ? load_some(at, columns) : make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+      }
     }
   }
 
-  __device__ void store(u32 plane) const {
-    const u32 place = plane + swizzled_64(channel_, column_ * 2);
+  __device__ void store(u32 place) const {
 #pragma unroll
     for (u32 i = 0; i < 2 * plane_rows; ++i) {
       // 16 channels further the swizzle is the same.
       const u32 to = place + i % plane_rows * row_bytes + i / plane_rows * 16 * 64;
-      const float4& v = value_[i];
+      const float4& v = value[i];
       const u32 a = rounded_pair(v.x, v.y);
       const u32 b = rounded_pair(v.z, v.w);
       asm volatile("st.shared.v2.b32 [%0], {%1, %2};" ::"r"(to), "r"(a), "r"(b) : "memory");
@@ -122,56 +114,55 @@ class PlaneLoader {
                    : "memory");
     }
   }
-
- private:
-  __device__ static float4 load_some(const float* from, u32 count) {
-    return make_float4(__ldg(from), count > 1 ? __ldg(from + 1) : 0.0f,
-                       count > 2 ? __ldg(from + 2) : 0.0f, count > 3 ? __ldg(from + 3) : 0.0f);
-  }
-
-  const Convolution& s_;
-  const float* x_;
-  u32 channel_, column_;
-  u64 policy_;
-  bool wide_;
-  float4 value_[2 * plane_rows];
 };
 
-__device__ inline void produce(const Arguments& a, const Tiles& tiles, Head* head, Ring ring,
-                               bool odd) {
+// `wide` is known when this is compiled, twice: what the other way needs would not fit the registers.
+template <bool WIDE>
+__device__ inline void produce(const Arguments& a, bool odd) {
+  const Convolution& s = a.s;
   const u32 thread = threadIdx.x - 2 * warpgroup;
-  PlaneLoader loader(a, thread);
+  const u32 channel = thread / 32 * 4 + thread % 32 / 8;
+  const u32 column = thread % 8 * 4;
+  const u32 place = swizzled_64(channel, column * 2);
   u32* const counter = a.prepared.counters + (a.of_block * 2 + odd) * 32;
+  Ring ring;
   ring.parity = 1;  // slots are empty at first
-  u32 next = 0;
-  if (thread == 0) next = atomicAdd(counter, 1);
+  if (thread == 0) head()->segment[0] = static_cast<int>(atomicAdd(counter, 1));
   for (u32 round = 0;; round ^= 1) {
-    if (thread == 0) head->segment[round] = static_cast<int>(next);
     asm volatile("bar.sync 1, 128;" ::: "memory");
-    const u32 number = static_cast<u32>(*const_cast<volatile int*>(&head->segment[round]));
-    const Segment segment =
-        odd ? odd_segment(tiles, a.long_columns, number) : even_segment(tiles, number);
+    const u32 number = static_cast<u32>(*const_cast<volatile int*>(&head()->segment[round]));
+    const Segment segment = odd ? odd_segment(a.tiles, number) : even_segment(a.tiles, number);
     if (segment.length == 0) break;
-    if (thread == 0) next = atomicAdd(counter, 1);
-    const Item first = item_at(tiles, segment.first);
-    const u32 planes = segment.length + (odd && segment.depth + segment.length < tiles.depth);
+    const Item item = item_at(a.tiles, segment.first);
+    const u32 w = item.w0 + column;
+    const u32 rows = w < s.input[2] ? min(plane_rows, s.input[1] - item.h0) : 0;
+    const u32 first = channel < s.in_channels ? rows : 0;
+    const u32 second = channel + 16 < s.in_channels ? rows : 0;
+    const float* from = a.x + (u64(item.n) * s.in_channels + channel) * s.positions +
+                        (u64(item.d) * s.input[1] + item.h0) * s.input[2] + w;
 #pragma unroll 1
-    for (u32 i = 0; i < planes; ++i) {
-      loader.load(first, first.d + i);
-      barrier_wait(ring.empty_barrier(), ring.parity);
-      loader.store(ring.plane());
+    for (u32 i = 0; i < segment.planes; ++i) {
+      Share share;
+      share.load(s, from, first, second, s.input[2] - w, WIDE);
+      // The next segment's number, where nothing waits for it.
+      if (i == 0 && thread == 0) {
+        head()->segment[round ^ 1] = static_cast<int>(atomicAdd(counter, 1));
+      }
+      barrier_wait(Ring::empty_barrier_of(ring.slot), ring.parity);
+      share.store(Ring::plane_of(ring.slot, odd) + place);
       if (thread == 0) {
-        head->held[ring.slot] =
-            i < segment.length ? static_cast<int>(segment.first + i * tiles.rows * tiles.columns)
-                               : second_plane_only;
+        head()->held[ring.slot] = i < segment.length
+                                      ? static_cast<int>(segment.first + i * a.tiles.plane_items)
+                                      : second_plane_only;
       }
       publish_to_tensor_cores();
       barrier_arrive(ring.full_barrier());
-      ring.advance();
+      ring.advance(odd);
+      from += s.input[1] * s.input[2];
     }
   }
-  barrier_wait(ring.empty_barrier(), ring.parity);
-  if (thread == 0) head->held[ring.slot] = no_more;
+  barrier_wait(Ring::empty_barrier_of(ring.slot), ring.parity);
+  if (thread == 0) head()->held[ring.slot] = no_more;
   barrier_arrive(ring.full_barrier());
 }
 
@@ -184,7 +175,7 @@ struct Sums {
 
 // The item's plane and, where `count` is 2, the next one are at these shared addresses.
 __device__ inline void multiply_item(Sums& sums, u32 first_plane, u32 second_plane, u32 count,
-                                     u32 weights, u32 odd_row) {
+                                     u32 odd_row) {
   wgmma_begin();
   u32 add = 0;
 #pragma unroll 1
@@ -192,7 +183,7 @@ __device__ inline void multiply_item(Sums& sums, u32 first_plane, u32 second_pla
 #pragma unroll 1
     for (u32 row = 0; row <= odd_row; ++row) {
       // Slots of row taps: 1 for even rows; 2, then 0 for odd ones.
-      const u32 taps = weights + (plane * 3 + odd_row + row) * 3 * tap_bytes;
+      const u32 taps = weights_address() + (plane * 3 + odd_row + row) * 3 * tap_bytes;
       const u64 w = matrix_64(taps, 16, 512);
       const u64 x =
           matrix_64((plane == 0 ? first_plane : second_plane) + row * row_bytes, row_bytes, 512);
@@ -228,49 +219,26 @@ __device__ inline float finish(float sum, float2 bias) {
   return c * fmaf(2.0f, c, bias.y);
 }
 
-// Where a thread's part of y begins, and what of it exists: two channels, 8 apart, and in each row of the tile
-// four times four columns.
-struct Target {
-  float* y;            // of the first channel, at the thread's first column
-  u64 channel_step;    // 8 channels further
-  u32 row_step;        // the output row of the next input row
-  u32 rows, channels;  // of 4, of 2
-  u32 columns;         // of 64, from the thread's first
-  bool whole;          // all of that, and in pieces of 16 bytes
-};
-
-__device__ inline Target target_of(const Arguments& a, const Item& item, u32 channel, u32 out_d,
-                                   bool wide) {
-  const Convolution& s = a.s;
-  const u32 quarter = threadIdx.x % 4;
-  const u32 left = s.input[2] - item.w0;
-  const u32 columns = 2 * (left > tile_columns ? column_step : left);
-  const u64 volume = u64(s.output[0]) * s.output[1] * s.output[2];
-  Target target;
-  target.y = a.y + (u64(item.n) * s.out_channels + channel) * volume +
-             (u64(out_d) * s.output[1] + 2 * item.h0) * s.output[2] + 2 * item.w0 + 4 * quarter;
-  target.channel_step = 8 * volume;
-  target.row_step = 2 * s.output[2];
-  target.rows = min(tile_rows, s.input[1] - item.h0);
-  target.channels = channel >= s.out_channels ? 0 : channel + 8 >= s.out_channels ? 1 : 2;
-  target.columns = max(columns, 4 * quarter) - 4 * quarter;
-  target.whole = wide && target.rows == tile_rows && columns == 2 * tile_columns &&
-                 (a.of_block + 1) * block_channels <= s.out_channels;
-  return target;
-}
-
+// A thread's part of y: two channels, 8 apart, and in each row of the tile four times four columns. WHOLE: all
+// of it exists, and rows begin at multiples of 16 bytes.
 template <bool WHOLE>
-__device__ inline void write_item(const Sums& sums, const Target& target, const float2 (&biases)[2],
-                                  bool wide) {
+__device__ inline void write_item(const Sums& sums, const Arguments& a, const Item& item,
+                                  const float2 (&biases)[2], u32 out_d, u32 odd_row) {
+  const Convolution& s = a.s;
   const u32 lane = threadIdx.x % 32;
   const u32 quarter = lane % 4;
   const u32 neighbour = (lane & ~3u) | ((quarter + 1) & 3);
+  const u32 channel = a.of_block * block_channels + threadIdx.x % warpgroup / 32 * 16 + lane / 4;
+  const u32 left = s.input[2] - item.w0;
+  const u32 columns = 2 * (left > tile_columns ? column_step : left);
+  float* to = a.y + (u64(item.n) * s.out_channels + channel) * (s.outputs_of_channel) +
+              (u64(out_d) * s.output[1] + 2 * item.h0 + odd_row) * s.output[2] + 2 * item.w0 +
+              4 * quarter;
 #pragma unroll
-  for (u32 half = 0; half < 2; ++half) {
+  for (u32 half = 0; half < 2; ++half, to += 8 * s.outputs_of_channel) {
     const float2 bias = biases[half];
-    float* to = target.y + half * target.channel_step;
 #pragma unroll
-    for (u32 row = 0; row < tile_rows; ++row, to += target.row_step) {
+    for (u32 row = 0; row < tile_rows; ++row) {
 #pragma unroll
       for (u32 group = 0; group < 4; ++group) {
         const u32 at = 4 * (4 * row + group) + 2 * half;
@@ -281,19 +249,17 @@ __device__ inline void write_item(const Sums& sums, const Target& target, const 
         const float4 value = make_float4(
             finish(sums.tap1[at], bias), finish(sums.tap2[at] + sums.tap0[at + 1], bias),
             finish(sums.tap1[at + 1], bias), finish(sums.tap2[at + 1] + next, bias));
-        float* const place = to + group * 16;
+        float* const place = to + row * 2 * s.output[2] + group * 16;
         if (WHOLE) {
           STORE(reinterpret_cast<float4*>(place), value);
           continue;
         }
-        if (half >= target.channels || row >= target.rows || group * 16 >= target.columns) continue;
-        if (wide) {
-          STORE(reinterpret_cast<float4*>(place), value);
-          continue;
-        }
+        const u32 column = group * 16 + 4 * quarter;
+        if (channel + 8 * half >= s.out_channels || item.h0 + row >= s.input[1]) continue;
+        if (column >= columns) continue;
         place[0] = value.x;
         place[1] = value.y;
-        if (group * 16 + 2 >= target.columns) continue;
+        if (column + 2 >= columns) continue;
         place[2] = value.z;
         place[3] = value.w;
       }
@@ -301,24 +267,20 @@ __device__ inline void write_item(const Sums& sums, const Target& target, const 
   }
 }
 
-__device__ inline void consume(const Arguments& a, const Tiles& tiles, Head* head, Ring ring,
-                               bool odd, u32 weights) {
+__device__ inline void consume(const Arguments& a, bool odd) {
   const u32 mine = __shfl_sync(~0u, threadIdx.x / warpgroup, 0);  // uniform, or wgmma is serialised
   const u32 lane = threadIdx.x % 32;
-  const u32 row = threadIdx.x % warpgroup / 32 * 16 + lane / 4;
-  const u32 channel = a.of_block * block_channels + row;
+  const u32 channel = a.of_block * block_channels + threadIdx.x % warpgroup / 32 * 16 + lane / 4;
   const float2 biases[2] = {__ldcg(a.prepared.biases + channel),
                             __ldcg(a.prepared.biases + channel + 8)};
-  // Two positions are 16 bytes, and rows begin at multiples of that.
-  const bool wide = a.s.input[2] % 2 == 0 && a.s.input[2] <= tile_columns &&
-                    (reinterpret_cast<u64>(a.y) & 15) == 0;
-  barrier_wait(shared_address(&head->weights), 0);
-  const auto release = [&](const Ring& at) {
-    if (lane == 0) barrier_arrive(at.empty_barrier());
+  barrier_wait(shared_address(&head()->weights), 0);
+  const auto release = [&](u32 slot) {
+    if (lane == 0) barrier_arrive(Ring::empty_barrier_of(slot));
   };
+  Ring ring;
   const auto held = [&] {
     barrier_wait(ring.full_barrier(), ring.parity);
-    return __shfl_sync(~0u, *const_cast<volatile int*>(&head->held[ring.slot]), 0);
+    return __shfl_sync(~0u, *const_cast<volatile int*>(&head()->held[ring.slot]), 0);
   };
   u32 turn = 0;  // items alternate between the two warpgroups
   for (;;) {
@@ -326,34 +288,39 @@ __device__ inline void consume(const Arguments& a, const Tiles& tiles, Head* hea
     if (index == no_more) break;
     if (index == second_plane_only || turn % 2 != mine) {
       turn += index != second_plane_only;
-      release(ring);
-      ring.advance();
+      release(ring.slot);
+      ring.advance(odd);
       continue;
     }
-    const Item item = item_at(tiles, static_cast<u32>(index));
-    const u32 count = odd && item.d + 1 < tiles.depth ? 2 : 1;
-    const Ring first = ring;
     ++turn;
-    ring.advance();
-    const Ring second = ring;
-    if (count == 2) {
+    const u32 first = ring.slot;
+    u32 second = first;
+    ring.advance(odd);
+    if (odd && item_at(a.tiles, static_cast<u32>(index)).d + 1 < a.tiles.depth.divisor) {
       turn += held() != second_plane_only;
-      ring.advance();
+      second = ring.slot;
+      ring.advance(odd);
     }
 #pragma unroll 1
     for (u32 odd_row = 0; odd_row < 2; ++odd_row) {
       Sums sums;
-      multiply_item(sums, first.plane(), second.plane(), count, weights, odd_row);
+      multiply_item(sums, Ring::plane_of(first, odd), Ring::plane_of(second, odd),
+                    first == second ? 1 : 2, odd_row);
       if (odd_row == 1) {
         release(first);
-        if (count == 2) release(second);
+        if (first != second) release(second);
       }
-      Target target = target_of(a, item, channel, 2 * item.d + odd, wide);
-      target.y += odd_row * a.s.output[2];
-      if (target.whole) {
-        write_item<true>(sums, target, biases, wide);
+      // Found anew, since no register holds it through the products.
+      const Item item = item_at(a.tiles, static_cast<u32>(index));
+      const u32 out_d = 2 * item.d + odd;
+      // Two positions are 16 bytes.
+      const bool whole = item.h0 + tile_rows <= a.s.input[1] && a.s.input[2] == tile_columns &&
+                         (a.of_block + 1) * block_channels <= a.s.out_channels &&
+                         (reinterpret_cast<u64>(a.y) & 15) == 0;
+      if (whole) {
+        write_item<true>(sums, a, item, biases, out_d, odd_row);
       } else {
-        write_item<false>(sums, target, biases, wide);
+        write_item<false>(sums, a, item, biases, out_d, odd_row);
       }
     }
   }
@@ -381,18 +348,12 @@ __device__ inline void compute_directly(const Arguments& a) {
 }
 
 __device__ inline void double_volume(const Arguments& a) {
-  extern __shared__ __align__(1024) unsigned char shared[];
-  Head* const head = reinterpret_cast<Head*>(shared);
   const bool odd = blockIdx.x < a.odd_blocks;
-  const u32 weight_bytes = (odd ? odd_taps : even_taps) * tap_bytes;
-  const u32 weights = shared_address(shared) + head_bytes;
-  const u32 weights_barrier = shared_address(&head->weights);
-  const Ring ring = {weights + weight_bytes, odd ? u32(ODD_SLOTS) : u32(EVEN_SLOTS),
-                     shared_address(head->full), shared_address(head->empty)};
+  const u32 weights_barrier = shared_address(&head()->weights);
   if (threadIdx.x == 0) {
     for (u32 i = 0; i < most_slots; ++i) {
-      barrier_init(ring.full + 8 * i, warpgroup);
-      barrier_init(ring.empty + 8 * i, 2 * warpgroup / 32);  // each consumer warp
+      barrier_init(shared_address(head()->full) + 8 * i, warpgroup);
+      barrier_init(Ring::empty_barrier_of(i), 2 * warpgroup / 32);  // each consumer warp
     }
     barrier_init(weights_barrier, 1);
     barrier_init_done();
@@ -406,20 +367,27 @@ __device__ inline void double_volume(const Arguments& a) {
     compute_directly(a);
     return;
   }
-  const Tiles tiles(a.s);
   if (__shfl_sync(~0u, threadIdx.x / warpgroup, 0) == 2) {
     release_registers<producer_registers>();
     if (threadIdx.x == 2 * warpgroup) {
+      const u32 taps = odd ? odd_taps : even_taps;
       const unsigned char* from = a.prepared.weights + u64(a.of_block) * all_taps * tap_bytes +
                                   (odd ? even_taps * tap_bytes : 0);
-      barrier_arrive_expecting(weights_barrier, weight_bytes);
-      for (u32 tap = 0; tap < (odd ? odd_taps : even_taps); ++tap) {
-        bulk_copy(weights + tap * tap_bytes, from + tap * tap_bytes, tap_bytes, weights_barrier);
+      barrier_arrive_expecting(weights_barrier, taps * tap_bytes);
+#pragma unroll 1
+      for (u32 tap = 0; tap < taps; ++tap) {
+        bulk_copy(weights_address() + tap * tap_bytes, from + tap * tap_bytes, tap_bytes,
+                  weights_barrier);
       }
     }
-    produce(a, tiles, head, ring, odd);
+    if (a.s.input[2] % 4 == 0 && a.s.input[2] <= tile_columns &&
+        (reinterpret_cast<u64>(a.x) & 15) == 0) {
+      produce<true>(a, odd);
+    } else {
+      produce<false>(a, odd);
+    }
   } else {
     claim_registers<consumer_registers>();
-    consume(a, tiles, head, ring, odd, weights);
+    consume(a, odd);
   }
 }

@@ -59,18 +59,28 @@ struct Head {
 constexpr int no_more = -1;
 constexpr int second_plane_only = -2;
 
-// The tiles of a problem.
-struct Tiles {
-  u32 depth, rows, columns;  // planes, tiles of 4 rows, tiles of 32 columns
-  u32 items;                 // of one depth parity
-  __device__ explicit Tiles(const Convolution& s)
-      : depth(s.input[0]),
-        rows((s.input[1] + tile_rows - 1) / tile_rows),
-        columns(s.input[2] <= tile_columns
-                    ? 1
-                    : 1 + (s.input[2] - tile_columns + column_step - 1) / column_step),
-        items(s.n * depth * rows * columns) {}
+// Division of numbers below 2^31 by one known at launch: magic is (2^32 - 1) / divisor.
+struct Divisor {
+  u32 divisor, magic;
+  __device__ u32 quotient(u32 n) const {
+    const u32 q = __umulhi(n, magic);
+    return q + (n - q * divisor >= divisor);
+  }
 };
+
+// The tiles of a problem, and how odd blocks take them. Items that follow each other in depth are a stack; an
+// odd block reads each plane of a segment of one once for the two items that need it. Long segments come
+// first, short ones last, so that all blocks end together.
+struct Tiles {
+  Divisor depth, rows, columns;  // planes, tiles of 4 rows, tiles of 32 columns
+  Divisor per_long, per_short;   // segments of a stack
+  u32 items;                     // of one depth parity
+  u32 plane_items;               // from an item to the one a plane further
+  u32 long_segments;             // all of them
+  u32 long_stacks;
+};
+constexpr u32 long_segment = 8;
+constexpr u32 short_segment = 2;
 
 struct Item {
   u32 n, d, h0, w0;
@@ -78,47 +88,40 @@ struct Item {
 // Items count n, d, row tile, column tile.
 __device__ inline Item item_at(const Tiles& tiles, u32 index) {
   Item item;
-  u32 rest = index / tiles.columns;
-  item.w0 = (index - rest * tiles.columns) * column_step;
-  const u32 lines = rest / tiles.rows;
-  item.h0 = (rest - lines * tiles.rows) * tile_rows;
-  item.n = lines / tiles.depth;
-  item.d = lines - item.n * tiles.depth;
+  const u32 line = tiles.columns.quotient(index);
+  item.w0 = (index - line * tiles.columns.divisor) * column_step;
+  const u32 plane = tiles.rows.quotient(line);
+  item.h0 = (line - plane * tiles.rows.divisor) * tile_rows;
+  item.n = tiles.depth.quotient(plane);
+  item.d = plane - item.n * tiles.depth.divisor;
   return item;
 }
-__device__ inline u32 index_of(const Tiles& tiles, u32 n, u32 d, u32 row, u32 column) {
-  return ((n * tiles.depth + d) * tiles.rows + row) * tiles.columns + column;
-}
 
-// Items that follow each other in depth: an odd block reads each plane of a segment once for the two items
-// that need it. Long segments come first, short ones last, so that all blocks end together.
 struct Segment {
-  u32 first;   // item index; the next ones are a plane further each
+  u32 first;   // item
   u32 length;  // 0: there are no more
-  u32 depth;   // of the first
+  u32 planes;  // one more where an odd block's last item needs the next
 };
-constexpr u32 long_segment = 8;
-constexpr u32 short_segment = 2;
 
-__device__ inline Segment odd_segment(const Tiles& tiles, u32 long_columns, u32 number) {
-  const u32 per_long = (tiles.depth + long_segment - 1) / long_segment;
-  const u32 per_short = (tiles.depth + short_segment - 1) / short_segment;
-  const u32 of_long = long_columns * per_long;
-  const bool is_long = number < of_long;
-  const u32 per = is_long ? per_long : per_short;
-  const u32 length = is_long ? long_segment : short_segment;
-  const u32 rest = is_long ? number : number - of_long;
-  const u32 stack = rest / per + (is_long ? 0 : long_columns);  // items above each other
-  if (stack * tiles.depth >= tiles.items) return {0, 0, 0};
+__device__ inline Segment odd_segment(const Tiles& tiles, u32 number) {
+  const bool is_long = number < tiles.long_segments;
+  const u32 rest = is_long ? number : number - tiles.long_segments;
+  const u32 in_order = is_long ? tiles.per_long.quotient(rest) : tiles.per_short.quotient(rest);
+  const u32 per = is_long ? tiles.per_long.divisor : tiles.per_short.divisor;
+  const u32 most = is_long ? long_segment : short_segment;
+  const u32 depth = (rest - in_order * per) * most;
+  const u32 stack = in_order + (is_long ? 0 : tiles.long_stacks);
+  // Stacks count n, then what lies in a plane.
+  const u32 line = tiles.columns.quotient(stack);
+  const u32 n = tiles.rows.quotient(line);
   Segment segment;
-  segment.depth = (rest - rest / per * per) * length;
-  segment.length = min(length, tiles.depth - segment.depth);
-  const u32 line = stack / tiles.columns;
-  segment.first = index_of(tiles, line / tiles.rows, segment.depth, line % tiles.rows,
-                           stack - line * tiles.columns);
+  segment.first = stack + (n * (tiles.depth.divisor - 1) + depth) * tiles.plane_items;
+  segment.length =
+      stack * tiles.depth.divisor >= tiles.items ? 0 : min(most, tiles.depth.divisor - depth);
+  segment.planes = segment.length + (depth + segment.length < tiles.depth.divisor);
   return segment;
 }
 __device__ inline Segment even_segment(const Tiles& tiles, u32 number) {
-  if (number >= tiles.items) return {0, 0, 0};
-  return {number, 1, item_at(tiles, number).d};
+  const u32 length = number < tiles.items ? 1 : 0;
+  return {number, length, length};
 }
