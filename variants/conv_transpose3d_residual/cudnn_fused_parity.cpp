@@ -46,7 +46,7 @@ class Steps {
                 .positions = u64(out),
                 .channels = u64(sizes_.out_channels),
                 .padded = u64(co),
-                .from = {.outer = u64(out * co), .row = u64(co)},
+                .from = {.row = u64(co)},
                 .to = {.outer = u64(sizes_.out_channels * out), .row = u64(out)}};
     const auto buffer = [&](std::int64_t bytes) {
       return request.device.allocate(static_cast<std::size_t>(bytes));
@@ -73,16 +73,18 @@ class Steps {
                     sizes_.out_channels, co);
     const auto* filter = static_cast<const std::byte*>(filters_.address());
     const auto* biases = static_cast<const float*>(biases_.address());
+    const auto* y = static_cast<const float*>(y_.address());
     for (int number = 0; number < 8; ++number) {
       const Parity parity(number);
       std::vector<const void*> addresses = {x_.address(), filter};
       if (sizes_.bias) addresses.push_back(biases);
       addresses.push_back(biases + co);
-      addresses.push_back(static_cast<const float*>(y_.address()) + parity_offset(sizes_, parity));
+      addresses.push_back(y);
       plans_[static_cast<std::size_t>(number)]->enqueue(addresses);
       filter += parity.taps() * co * ci * operands_.bytes();
+      y += sizes_.n * sizes_.input_positions() * co;
     }
-    kernels_.to_channels_first(tensors.output(), y_.address(), y_shape_);
+    kernels_.parities_to_channels_first(tensors.output(), y_.address(), y_shape_, sizes_.input);
   }
 
  private:

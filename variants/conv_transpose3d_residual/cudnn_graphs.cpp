@@ -74,10 +74,6 @@ std::vector<CudnnDescription> fused_planes(const ConvTranspose3d& sizes) {
 std::vector<CudnnDescription> fused_parities(const ConvTranspose3d& sizes, std::int64_t in_channels,
                                              CudnnType type) {
   const std::int64_t co = padded_channels(sizes.out_channels, 4);
-  const PerDimension out = sizes.output();
-  CudnnTensor eighth = channels_last(extents(sizes.n, co, sizes.input));
-  eighth.strides = {co * out[0] * out[1] * out[2], 1, 2 * co * out[1] * out[2], 2 * co * out[2],
-                    2 * co};
   std::vector<CudnnDescription> graphs;
   for (int number = 0; number < 8; ++number) {
     const Parity parity(number);
@@ -88,16 +84,11 @@ std::vector<CudnnDescription> fused_parities(const ConvTranspose3d& sizes, std::
     const Value filter =
         graph.input("w", channels_last({co, in_channels, 1 + d, 1 + h, 1 + w}, type));
     const Value c = graph.convolve(x, filter, {{0, 0, 0}, {d, h, w}, {1, 1, 1}, {1, 1, 1}});
-    graph.output(epilogue(graph, c, sizes.bias, {1, co, 1, 1, 1}), "y", eighth);
+    graph.output(epilogue(graph, c, sizes.bias, {1, co, 1, 1, 1}), "y",
+                 channels_last(extents(sizes.n, co, sizes.input)));
     graphs.push_back(std::move(graph));
   }
   return graphs;
-}
-
-std::int64_t parity_offset(const ConvTranspose3d& sizes, const Parity& parity) {
-  const PerDimension out = sizes.output();
-  return padded_channels(sizes.out_channels, 4) *
-         ((parity.odd[0] * out[1] + parity.odd[1]) * out[2] + parity.odd[2]);
 }
 
 }  // namespace fusebench::conv_transpose3d_residual

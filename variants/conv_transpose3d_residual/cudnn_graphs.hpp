@@ -44,15 +44,13 @@ struct Parity {
   }
 };
 
-/// The eight parities in the order of their numbers, each fused with the epilogue and writing its eighth of
-/// one NDHWC y. Inputs x [n, ci, d, h, w], w [co, ci, 1 or 2, ...], conv_bias (where there is one) and b; all
-/// channels last. `in_channels` is what x holds for each position, three bf16 for each float for bf16x3; co is
-/// padded to a multiple of 4. The output's address is y's, moved by parity_offset.
+/// The eight parities in the order of their numbers, each fused with the epilogue. Inputs x [n, ci, d, h, w],
+/// w [co, ci, 1 or 2, ...], conv_bias (where there is one) and b, output y [n, co, d, h, w]; all channels last.
+/// Each y is a tensor of its own, since cuDNN takes a view of the whole y and then ignores its strides.
+/// `in_channels` is what x holds for each position, three bf16 for each float for bf16x3; co is padded to a
+/// multiple of 4.
 [[nodiscard]] std::vector<CudnnDescription> fused_parities(const ConvTranspose3d& sizes,
                                                            std::int64_t in_channels,
                                                            CudnnType type);
-
-/// Where a parity's first output lies in y, [n, 2d, 2h, 2w, co padded to 4], in elements.
-[[nodiscard]] std::int64_t parity_offset(const ConvTranspose3d& sizes, const Parity& parity);
 
 }  // namespace fusebench::conv_transpose3d_residual

@@ -82,11 +82,14 @@ extern "C" __global__ void __launch_bounds__(block_size)
   });
 }
 
-template <typename Store>
-__device__ void unpack(const float* from, const Transposition& t, const Store& store) {
+// rows(item)(position): where that position's channels begin in `from`.
+template <typename Rows, typename Store>
+__device__ void unpack(const float* from, const Transposition& t, const Rows& rows,
+                       const Store& store) {
   __shared__ float tile[tile_channels_out][tile_positions + 1];
   const Tile at(t, t.channels, tile_channels_out);
-  const float* source = from + t.from.begin(at.item) + at.position * t.from.row + at.channel;
+  const auto row = rows(at.item);
+  const float* source = from + at.channel;
   if (t.from.row % 4 == 0 && t.padded % 4 == 0) {
     constexpr u32 quads = tile_channels_out / 4;
     const u32 c = threadIdx.x % quads * 4;
@@ -95,7 +98,8 @@ __device__ void unpack(const float* from, const Transposition& t, const Store& s
     for (u32 k = 0; k < tile_positions * quads / block_size; ++k) {
       const u32 p = threadIdx.x / quads + k * (block_size / quads);
       const bool there = at.channel + c < t.padded && at.position + p < t.positions;
-      value[k] = there ? __ldg(reinterpret_cast<const float4*>(source + p * t.from.row + c))
+      const float* quad = source + row(at.position + p) + c;
+      value[k] = there ? __ldg(reinterpret_cast<const float4*>(quad))
                        : make_float4(0.0f, 0.0f, 0.0f, 0.0f);
     }
 #pragma unroll
@@ -111,7 +115,7 @@ __device__ void unpack(const float* from, const Transposition& t, const Store& s
     for (u32 p = threadIdx.x / tile_channels_out; p < tile_positions;
          p += block_size / tile_channels_out) {
       const bool there = at.channel + c < t.channels && at.position + p < t.positions;
-      tile[c][p] = there ? source[p * t.from.row + c] : 0.0f;
+      tile[c][p] = there ? source[row(at.position + p) + c] : 0.0f;
     }
   }
   __syncthreads();
@@ -127,15 +131,48 @@ __device__ void unpack(const float* from, const Transposition& t, const Store& s
   }
 }
 
+// As t.from says.
+__device__ inline auto dense_rows(const Transposition& t) {
+  return [&t](u64 item) {
+    return [&t, begin = t.from.begin(item)](u64 position) { return begin + position * t.from.row; };
+  };
+}
+
+// The host's.
+struct Eighths {
+  FastDivisor out_plane, out_width;
+  u64 height, width;  // of an eighth
+};
+
+// Of eight tensors one behind the other, each of the outputs of one parity.
+__device__ inline auto parity_rows(const Transposition& t, const Eighths& eighths) {
+  return [&](u64 item) {
+    return [&, item](u64 position) {
+      const u64 depth = eighths.out_plane.quotient(position);
+      const u64 in_plane = position - depth * eighths.out_plane.divisor;
+      const u64 row = eighths.out_width.quotient(in_plane);
+      const u64 column = in_plane - row * eighths.out_width.divisor;
+      const u64 parity = (depth & 1) << 2 | (row & 1) << 1 | (column & 1);
+      const u64 within = (depth / 2 * eighths.height + row / 2) * eighths.width + column / 2;
+      return ((parity * t.items + item) * (t.positions / 8) + within) * t.from.row;
+    };
+  };
+}
+
 extern "C" __global__ void __launch_bounds__(block_size)
     to_channels_first(float* to, const float* from, Transposition t) {
-  unpack(from, t, [&](u64 index, u64, float x) { to[index] = x; });
+  unpack(from, t, dense_rows(t), [&](u64 index, u64, float x) { to[index] = x; });
+}
+
+extern "C" __global__ void __launch_bounds__(block_size)
+    parities_to_channels_first(float* to, const float* from, Transposition t, Eighths eighths) {
+  unpack(from, t, parity_rows(t, eighths), [&](u64 index, u64, float x) { to[index] = x; });
 }
 
 extern "C" __global__ void __launch_bounds__(block_size)
     to_channels_first_epilogue(float* to, const float* from, const float* conv_bias, const float* b,
                                Transposition t) {
-  unpack(from, t, [&](u64 index, u64 channel, float c) {
+  unpack(from, t, dense_rows(t), [&](u64 index, u64 channel, float c) {
     if (conv_bias != nullptr) c = __fadd_rn(c, __ldg(conv_bias + channel));
     to[index] = exact_order(c, __ldg(b + channel));
   });
@@ -210,6 +247,17 @@ LaunchShape threads(std::int64_t work) {
 
 std::uint64_t u64(std::int64_t value) { return static_cast<std::uint64_t>(value); }
 
+// The kernels' struct of that name.
+struct Eighths {
+  explicit Eighths(const PerDimension& eighth)
+      : out_plane(4 * eighth[1] * eighth[2]),
+        out_width(2 * eighth[2]),
+        height(u64(eighth[1])),
+        width(u64(eighth[2])) {}
+  FastDivisor out_plane, out_width;
+  std::uint64_t height, width;
+};
+
 }  // namespace
 
 KernelSpec LayoutKernels::spec() { return {.source = __FILE__, .macros = {}, .contract = false}; }
@@ -219,6 +267,7 @@ LayoutKernels::LayoutKernels(std::shared_ptr<CudaModule> module)
       to_channels_last_(module_->kernel("to_channels_last")),
       to_channels_last_bf16x3_(module_->kernel("to_channels_last_bf16x3")),
       to_channels_first_(module_->kernel("to_channels_first")),
+      parities_to_channels_first_(module_->kernel("parities_to_channels_first")),
       to_channels_first_epilogue_(module_->kernel("to_channels_first_epilogue")),
       parity_filters_(module_->kernel("parity_filters")),
       parity_filters_bf16x3_(module_->kernel("parity_filters_bf16x3")),
@@ -235,6 +284,11 @@ void LayoutKernels::to_channels_last_bf16x3(void* to, const float* from,
 
 void LayoutKernels::to_channels_first(float* to, const void* from, const Transposition& t) const {
   to_channels_first_->launch(tiles(t, t.channels, 64), to, from, t);
+}
+
+void LayoutKernels::parities_to_channels_first(float* to, const void* from, const Transposition& t,
+                                               const PerDimension& eighth) const {
+  parities_to_channels_first_->launch(tiles(t, t.channels, 64), to, from, t, Eighths(eighth));
 }
 
 void LayoutKernels::to_channels_first_epilogue(float* to, const void* from, const float* conv_bias,

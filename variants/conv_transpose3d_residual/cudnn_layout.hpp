@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "harness/device/cuda/cuda_device.hpp"
+#include "reference/conv_transpose3d.hpp"
 
 namespace fusebench::conv_transpose3d_residual {
 
@@ -40,6 +41,10 @@ class LayoutKernels {
   /// the next `padded` hi again, the last lo.
   void to_channels_last_bf16x3(void* to, const float* from, const Transposition& t) const;
   void to_channels_first(float* to, const void* from, const Transposition& t) const;
+  /// From eight dense channels-last tensors of extents `eighth`, one behind the other in the order of their
+  /// numbers (Parity), to one of twice the extents. t.positions are the latter's; of t.from only the row counts.
+  void parities_to_channels_first(float* to, const void* from, const Transposition& t,
+                                  const PerDimension& eighth) const;
   /// Adds conv_bias, unless it is null, and applies the operator's epilogue on the way.
   void to_channels_first_epilogue(float* to, const void* from, const float* conv_bias,
                                   const float* b, const Transposition& t) const;
@@ -58,7 +63,8 @@ class LayoutKernels {
  private:
   std::shared_ptr<CudaModule> module_;
   std::shared_ptr<CudaKernel> to_channels_last_, to_channels_last_bf16x3_, to_channels_first_,
-      to_channels_first_epilogue_, parity_filters_, parity_filters_bf16x3_, biases_;
+      parities_to_channels_first_, to_channels_first_epilogue_, parity_filters_,
+      parity_filters_bf16x3_, biases_;
 };
 
 }  // namespace fusebench::conv_transpose3d_residual
