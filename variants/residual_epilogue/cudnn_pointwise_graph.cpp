@@ -1,5 +1,8 @@
-// The formula's four steps as one graph: what cuDNN's run-time fusion makes of a memory-bound chain.
+// The formula's four steps as one graph: what cuDNN's run-time fusion makes of a memory-bound chain. A call of
+// it for each item: given a batch, cuDNN 9.19 computes the first item only (docs/cudnn.md).
 #include <array>
+
+#include <fmt/format.h>
 
 #include "harness/core/registry.hpp"
 #include "harness/device/cuda/cudnn/cudnn_plans.hpp"
@@ -8,30 +11,42 @@
 namespace fusebench::residual_epilogue {
 namespace {
 
-// c as [n, channels, spatial]: with more dimensions cuDNN refuses channels that vary slowest.
+constexpr std::int64_t alignment = 16;
+
+std::int64_t items_of(const Sizes& sizes) { return sizes.rows / sizes.channels; }
+std::int64_t item_elements(const Sizes& sizes) { return sizes.channels * sizes.spatial; }
+
+// One item of c as [1, channels, spatial]: with more dimensions cuDNN refuses channels that vary slowest.
 CudnnDescription chain(const Sizes& sizes) {
-  const CudnnTensor whole =
-      channels_first({sizes.rows / sizes.channels, sizes.channels, sizes.spatial});
+  const CudnnTensor item = channels_first({1, sizes.channels, sizes.spatial});
   CudnnDescription graph;
-  const auto c = graph.input("c", whole);
+  const auto c = graph.input("c", item);
   const auto b = graph.input("b", channels_first({1, sizes.channels, 1}));
   const auto doubled = graph.add(graph.add(c, b), c);
-  graph.output(graph.add(graph.multiply(doubled, c), c), "y", whole);
+  graph.output(graph.add(graph.multiply(doubled, c), c), "y", item);
   return graph;
 }
 
 class PointwisePlan final : public Plan {
  public:
-  explicit PointwisePlan(std::vector<std::unique_ptr<CudnnPlan>> plans)
-      : plans_(std::move(plans)), description_(describe_cudnn_plans(plans_)) {}
+  PointwisePlan(const Sizes& sizes, std::vector<std::unique_ptr<CudnnPlan>> plans)
+      : items_(items_of(sizes)),
+        item_elements_(item_elements(sizes)),
+        plans_(std::move(plans)),
+        description_(describe_cudnn_plans(plans_)) {}
   void enqueue(const TensorTable& tensors) override {
-    const std::array<const void*, 3> addresses = {tensors.input(tensor_c), tensors.input(tensor_b),
-                                                  tensors.output()};
-    plans_.front()->enqueue(addresses);
+    const float* c = tensors.input(tensor_c);
+    float* y = tensors.output();
+    for (std::int64_t i = 0; i < items_; ++i, c += item_elements_, y += item_elements_) {
+      const std::array<const void*, 3> addresses = {c, tensors.input(tensor_b), y};
+      plans_.front()->enqueue(addresses);
+    }
   }
   std::string description() const override { return description_; }
 
  private:
+  std::int64_t items_;
+  std::int64_t item_elements_;
   std::vector<std::unique_ptr<CudnnPlan>> plans_;
   std::string description_;
 };
@@ -50,11 +65,19 @@ class PointwiseGraph final : public Variant {
     return device.architecture ? cudnn_missing()
                                : std::optional<std::string>("needs a CUDA device");
   }
+  // Wherever the tensors lie, the second item of such is at no multiple.
+  std::optional<std::string> refuses(const Problem& problem) const override {
+    const Sizes sizes = sizes_of(problem);
+    const std::int64_t bytes = item_elements(sizes) * std::int64_t{sizeof(float)};
+    if (items_of(sizes) == 1 || bytes % alignment == 0) return std::nullopt;
+    return fmt::format("needs items of a multiple of {} bytes, not {}", alignment, bytes);
+  }
   std::unique_ptr<Plan> prepare(const Problem& problem, const Configuration& configuration,
                                 Device& device) const override {
+    const Sizes sizes = sizes_of(problem);
     return std::make_unique<PointwisePlan>(
-        build_cudnn_plans(cuda_device(device), {chain(sizes_of(problem))}, CudnnMath::float32,
-                          configuration.integer("plan")));
+        sizes, build_cudnn_plans(cuda_device(device), {chain(sizes)}, CudnnMath::float32,
+                                 configuration.integer("plan")));
   }
 
  private:
