@@ -196,7 +196,8 @@ void collect_offers(Built& built, bool any_arithmetic) {
   throw Unavailable(
       "cuDNN {} has no engine for this: of its {} plans {} round operands or sums, {} give other "
       "bits each time{}{}",
-      cudnn_version(), count, lower_precision, nondeterministic, refusal.empty() ? "" : "; ", cudnn_reason(refusal));
+      cudnn_version(), count, lower_precision, nondeterministic, refusal.empty() ? "" : "; ",
+      cudnn_reason(refusal));
 }
 
 Built build_graph(cudnnHandle_t handle,
