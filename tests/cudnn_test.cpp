@@ -1,11 +1,9 @@
 // What the cuDNN variants decide without a device. Catches a plan's number read off by one, a library found
-// against the user's word, eighths of an output that overlap, a bias handed over where there is none, and a
-// problem that cuDNN has no engine for.
+// against the user's word, a view handed to an engine that ignores strides, a batch to one that computes its
+// first item only, a bias handed over where there is none, a plan that gives other bits each time, and a problem
+// that cuDNN has no engine for.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
-#include <algorithm>
-#include <set>
 
 #include "harness/core/error.hpp"
 #include "harness/core/registry.hpp"
@@ -13,6 +11,7 @@
 #include "harness/device/cuda/cudnn/cudnn_plans.hpp"
 #include "harness/device/cuda/cudnn/cudnn_reason.hpp"
 #include "reference/conv_transpose3d_residual.hpp"
+#include "reference/residual_epilogue.hpp"
 #include "variants/conv_transpose3d_residual/cudnn_graphs.hpp"
 #include "variants/conv_transpose3d_residual/cudnn_variant.hpp"
 
@@ -23,7 +22,6 @@ using conv_transpose3d_residual::fused_parities;
 using conv_transpose3d_residual::fused_planes;
 using conv_transpose3d_residual::Layout;
 using conv_transpose3d_residual::Parity;
-using conv_transpose3d_residual::parity_offset;
 using conv_transpose3d_residual::transposed_convolution;
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -105,28 +103,31 @@ TEST(CudnnGraphs, ASinglePlaneHasNoPairs) {
   EXPECT_EQ(fused_planes(doubling("n=2,ci=4,co=4,d=2,h=2,w=2")).size(), 3);
 }
 
-TEST(CudnnGraphs, TheEightParitiesCoverEachOutputOnceAndEachTapOnce) {
-  const ConvTranspose3d sizes = doubling("n=2,ci=3,co=5,d=2,h=3,w=4");
-  const auto graphs = fused_parities(sizes, 4, CudnnType::float32);
+TEST(CudnnGraphs, TheEightParitiesAreOfOneSizeAndCoverEachTapOnce) {
+  const auto graphs = fused_parities(doubling("n=2,ci=3,co=5,d=2,h=3,w=4"), 4, CudnnType::float32);
   ASSERT_EQ(graphs.size(), 8);
-  constexpr std::int64_t channels = 8;  // 5, padded
-  std::set<std::int64_t> written;
   std::int64_t taps = 0;
-  for (int number = 0; number < 8; ++number) {
-    taps += Parity(number).taps();
-    const CudnnTensor& y = graphs[static_cast<std::size_t>(number)].nodes().back().tensor;
-    ASSERT_THAT(y.extents, ElementsAre(2, channels, 2, 3, 4));
-    std::vector<std::int64_t> at(5, 0);
-    do {
-      std::int64_t offset = parity_offset(sizes, Parity(number));
-      for (std::size_t i = 0; i < 5; ++i) offset += at[i] * y.strides[i];
-      EXPECT_TRUE(written.insert(offset).second) << "written twice: " << offset;
-      for (std::size_t i = 5; i-- > 0 && ++at[i] == y.extents[i];) at[i] = 0;
-    } while (std::any_of(at.begin(), at.end(), [](std::int64_t index) { return index != 0; }));
+  for (std::size_t number = 0; number < 8; ++number) {
+    taps += Parity(static_cast<int>(number)).taps();
+    EXPECT_THAT(graphs[number].nodes().back().tensor.extents, ElementsAre(2, 8, 2, 3, 4));
   }
   EXPECT_EQ(taps, 27);
-  EXPECT_EQ(static_cast<std::int64_t>(written.size()), 2 * channels * sizes.output_positions());
-  EXPECT_EQ(*written.rbegin(), 2 * channels * sizes.output_positions() - 1);
+}
+
+TEST(CudnnGraphs, NoTensorOfAFusedOneIsAView) {
+  const ConvTranspose3d sizes = doubling("n=2,ci=3,co=5,d=2,h=3,w=4");
+  std::vector<CudnnDescription> graphs = fused_planes(sizes);
+  for (const CudnnType type : {CudnnType::float32, CudnnType::bfloat16}) {
+    for (CudnnDescription& graph : fused_parities(sizes, 8, type)) {
+      graphs.push_back(std::move(graph));
+    }
+  }
+  for (const CudnnDescription& graph : graphs) {
+    for (const auto& node : graph.nodes()) {
+      if (!node.stored) continue;
+      EXPECT_EQ(node.tensor.strides, channels_last(node.tensor.extents).strides) << node.name;
+    }
+  }
 }
 
 TEST(CudnnGraphs, AnOutputPaddingAsWideAsTheStrideIsRefused) {
@@ -134,6 +135,17 @@ TEST(CudnnGraphs, AnOutputPaddingAsWideAsTheStrideIsRefused) {
   EXPECT_FALSE(refuses_wide_output_padding(doubling("n=1,ci=1,co=1,d=1,h=1,w=1")));
   EXPECT_TRUE(refuses_wide_output_padding(
       parse_conv_transpose3d("n=1,ci=4,co=4,d=4,h=3,w=5,k=3,p=1,dil=3,op=2")));
+}
+
+// Each item is a call of its own, which wants its tensors at multiples of 16 bytes.
+TEST(CudnnPointwiseGraph, RefusesABatchOfItemsThatAreNoMultipleOf16Bytes) {
+  const Operator& op = registry().find_operator(residual_epilogue::operator_name);
+  const Variant& variant =
+      registry().find_variant(residual_epilogue::operator_name, "cudnn_pointwise_graph");
+  const auto refusal = [&](const char* sizes) { return variant.refuses(op.parse_problem(sizes)); };
+  EXPECT_EQ(refusal("1,1,1,1,3"), std::nullopt);
+  EXPECT_EQ(refusal("2,3,1,1,4"), std::nullopt);
+  EXPECT_EQ(refusal("2,3,1,1,2"), "needs items of a multiple of 16 bytes, not 24");
 }
 
 // Engines that are compiled when they run want the driver before they say a word; these want nothing.
@@ -148,6 +160,19 @@ TEST(CudnnEngines, ThereAreSomeForEveryProblemThatIsNotRefused) {
       const auto any = cudnn_offers(h200, graph, CudnnMath::tf32);
       EXPECT_FALSE(exact.empty()) << problem.to_string();
       EXPECT_GE(any.size(), exact.size()) << problem.to_string();
+    }
+  }
+}
+
+// By its name, which another version may have given to another.
+TEST(CudnnEngines, TheOneThatGivesOtherBitsEachTimeIsNotOffered) {
+  if (const auto reason = cudnn_missing()) GTEST_SKIP() << *reason;
+  if (cudnn_version() != "9.19.0") GTEST_SKIP() << "cuDNN " << cudnn_version();
+  const CudnnDescription graph =
+      transposed_convolution(doubling("n=2,ci=4,co=6,d=3,h=4,w=5"), Layout::channels_first);
+  for (const CudnnMath math : {CudnnMath::float32, CudnnMath::tf32}) {
+    for (const CudnnOffer& offer : cudnn_offers(h200, graph, math)) {
+      EXPECT_FALSE(offer.name.starts_with("eng25")) << offer.name;
     }
   }
 }
