@@ -23,16 +23,23 @@ struct ConvolutionSizes {
   return in < s.input[dimension];
 }
 
-/// A sum of products and, for its error, the sum S of their sizes. docs/verification.md says why S is more
-/// than that: operands count as least_operand more than they are, and products as least_product more, which
-/// covers what formats and products lose to underflow; and from 256 products on S grows as the square root
-/// of their number, as roundings that go either way add up.
+/// A sum of products, and what its error scales with (docs/verification.md).
 struct ConvolutionSum {
   double value = 0.0;
-  double size = 0.0;  ///< NaN exactly when a NaN went in
+  /// S: the sum of their sizes, least_product more for each, which covers what rounding it loses to
+  /// underflow. From 256 products on it grows as the square root of their number besides, as roundings
+  /// that go either way add up.
+  double size = 0.0;
+  double operands = 0.0;  ///< the sum of the operands' sizes; NaN exactly when a NaN went in
 };
-inline constexpr double least_operand = 0x1p-117;
 inline constexpr double least_product = 0x1p-131;
+
+/// S from the sum of the sizes of so many products.
+[[nodiscard]] constexpr double grown(double size, unsigned long long products) noexcept {
+  size += static_cast<double>(products) * least_product;
+  for (unsigned long long most = 256; most < products; most *= 4) size *= 2.0;
+  return size;
+}
 
 /// Element `index` of the output. `bias` is null where there is none.
 [[nodiscard]] inline ConvolutionSum convolve(const ConvolutionSizes& s, const float* x,
@@ -59,6 +66,7 @@ inline constexpr double least_product = 0x1p-131;
   const double start = bias == nullptr ? 0.0 : static_cast<double>(bias[channel]);
   double value = start;
   double size = start < 0.0 ? -start : start;
+  double operands = start != start ? start : 0.0;
   u64 products = 0;
   unsigned in_d = 0;
   unsigned in_h = 0;
@@ -80,16 +88,35 @@ inline constexpr double least_product = 0x1p-131;
 #else
           value += p * q;
 #endif
-          size += ((p < 0.0 ? -p : p) + least_operand) * ((q < 0.0 ? -q : q) + least_operand) +
-                  least_product;
+          const double p_size = p < 0.0 ? -p : p;
+          const double q_size = q < 0.0 ? -q : q;
+          size += p_size * q_size;
+          operands += p_size + q_size;
           from += positions;
           by += out_of_group * taps;
         }
       }
     }
   }
-  for (u64 most = 256; most < products; most *= 4) size *= 2.0;
-  return {value, size};
+  return {value, grown(size, products), operands};
+}
+
+/// Is a weight of this output channel infinite or NaN? Then what pads x by zeros may give NaN anywhere in it.
+[[nodiscard]] inline bool has_nonfinite_weight(const ConvolutionSizes& s, const float* w,
+                                               unsigned channel) noexcept {
+  typedef unsigned long long u64;
+  const unsigned out_of_group = s.out_channels / s.groups;
+  const unsigned in_of_group = s.in_channels / s.groups;
+  const u64 taps = u64(s.kernel[0]) * s.kernel[1] * s.kernel[2];
+  const u64 first =
+      (u64(channel / out_of_group) * in_of_group * out_of_group + channel % out_of_group) * taps;
+  for (unsigned c = 0; c < in_of_group; ++c) {
+    for (u64 tap = 0; tap < taps; ++tap) {
+      const float value = w[first + u64(c) * out_of_group * taps + tap];
+      if (!(value - value == 0.0F)) return true;
+    }
+  }
+  return false;
 }
 
 }  // namespace fusebench

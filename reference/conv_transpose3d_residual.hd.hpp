@@ -18,9 +18,15 @@ namespace conv_transpose3d_residual {
 
 /// The exact reference order starts from the convolution in float64, rounded once to float32: of the
 /// convolution itself no order is more exact than another.
-[[nodiscard]] inline Expectation expectation(const ConvolutionSum& c, float b) noexcept {
+[[nodiscard]] inline Expectation expectation(const ConvolutionSum& c, float b,
+                                             bool nonfinite_weight) noexcept {
+  const double slope = 4.0 * c.value + b + 1.0;
   return {residual_epilogue::exact_order(static_cast<float>(c.value), b),
-          residual_epilogue::oracle_value(c.value, b), magnitude(c, b), c.size != c.size || b != b};
+          residual_epilogue::oracle_value(c.value, b),
+          magnitude(c, b),
+          c.operands != c.operands || b != b,
+          (slope < 0.0 ? -slope : slope) * c.operands,
+          nonfinite_weight};
 }
 
 }  // namespace conv_transpose3d_residual

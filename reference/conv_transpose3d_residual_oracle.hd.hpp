@@ -22,7 +22,11 @@ inline Expectation expect(const OracleArguments& arguments, unsigned long long i
   const unsigned long long channel = index / positions % sizes.out_channels;
   const ConvolutionSum c = convolve(sizes, arguments.inputs[0].values, arguments.inputs[1].values,
                                     biased ? arguments.inputs[2].values : nullptr, index);
-  return conv_transpose3d_residual::expectation(c, arguments.inputs[3].values[channel]);
+  const InputSource& w = arguments.inputs[1];
+  const bool nonfinite_weight =
+      !w.finite && has_nonfinite_weight(sizes, w.values, static_cast<unsigned>(channel));
+  return conv_transpose3d_residual::expectation(c, arguments.inputs[3].values[channel],
+                                                nonfinite_weight);
 }
 
 }  // namespace fusebench

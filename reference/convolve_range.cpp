@@ -16,13 +16,15 @@ namespace {
 
 // One weight on the inputs of a row, `count` neighbours of them.
 FUSEBENCH_CLONES void add_products(const float* from, float weight, double* value, double* size,
-                                   std::int64_t count) {
+                                   double* operands, std::int64_t count) {
   const double q = weight;
-  const double q_size = (q < 0.0 ? -q : q) + least_operand;
+  const double q_size = q < 0.0 ? -q : q;
   for (std::int64_t i = 0; i < count; ++i) {
     const double p = from[i];
     value[i] += p * q;
-    size[i] += ((p < 0.0 ? -p : p) + least_operand) * q_size + least_product;
+    const double p_size = p < 0.0 ? -p : p;
+    size[i] += p_size * q_size;
+    operands[i] += p_size + q_size;
   }
 }
 
@@ -41,7 +43,8 @@ class Neighbours {
   const float* w_;
   const float* bias_;
   std::uint64_t positions_ = std::uint64_t{s_.input[0]} * s_.input[1] * s_.input[2];
-  std::vector<double> value_, size_;
+  std::vector<double> value_, size_, operands_;
+  std::vector<std::uint64_t> products_;
 };
 
 void Neighbours::convolve(std::uint64_t first, std::span<ConvolutionSum> out) {
@@ -64,6 +67,8 @@ void Neighbours::convolve(std::uint64_t first, std::span<ConvolutionSum> out) {
   const std::size_t count = (out.size() + s_.stride[2] - 1) / s_.stride[2];
   value_.assign(count, start);
   size_.assign(count, start < 0.0 ? -start : start);
+  operands_.assign(count, start != start ? start : 0.0);
+  products_.assign(count, 0);
   unsigned in_d = 0;
   unsigned in_h = 0;
   for (unsigned kd = 0; kd < s_.kernel[0]; ++kd) {
@@ -82,15 +87,21 @@ void Neighbours::convolve(std::uint64_t first, std::span<ConvolutionSum> out) {
         const float* from = x_item + (std::uint64_t{in_d} * s_.input[1] + in_h) * s_.input[2] +
                             static_cast<std::uint64_t>(in_w + begin);
         const float* by = w_channel + (std::uint64_t{kd} * s_.kernel[1] + kh) * s_.kernel[2] + kw;
+        for (std::int64_t i = begin; i < end; ++i) {
+          products_[static_cast<std::size_t>(i)] += in_of_group;
+        }
         for (unsigned c = 0; c < in_of_group; ++c) {
-          add_products(from, *by, value_.data() + begin, size_.data() + begin, end - begin);
+          add_products(from, *by, value_.data() + begin, size_.data() + begin,
+                       operands_.data() + begin, end - begin);
           from += positions_;
           by += out_of_group * taps;
         }
       }
     }
   }
-  for (std::size_t i = 0; i < count; ++i) out[i * s_.stride[2]] = {value_[i], size_[i]};
+  for (std::size_t i = 0; i < count; ++i) {
+    out[i * s_.stride[2]] = {value_[i], grown(size_[i], products_[i]), operands_[i]};
+  }
 }
 
 }  // namespace

@@ -50,6 +50,8 @@ void expect_equal_bits(const Problem& problem, const std::vector<InputRecipe>& r
           convolve(sizes, inputs[tensor_x].data(), inputs[tensor_w].data(), bias, index);
       ASSERT_EQ(bits(sums[i].value), bits(plain.value)) << problem.to_string() << " at " << index;
       ASSERT_EQ(bits(sums[i].size), bits(plain.size)) << problem.to_string() << " at " << index;
+      ASSERT_EQ(bits(sums[i].operands), bits(plain.operands))
+          << problem.to_string() << " at " << index;
     }
   }
 }

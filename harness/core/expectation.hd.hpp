@@ -10,12 +10,16 @@ struct Expectation {
   double value = 0.0;      ///< float64 oracle
   double magnitude = 0.0;  ///< what the forward error bound scales with (G or K, see the operator)
   bool nan_input = false;  ///< a NaN entered, so only NaN may leave
+  double underflow = 0.0;  ///< what operands that vanish cost, in units of the largest that may
+  /// An honest implementation may multiply a zero that pads an input with a value that is not finite.
+  bool may_be_nonfinite = false;
 };
 
-/// |y - value| <= relative * magnitude + absolute.
+/// |y - value| <= relative * magnitude + absolute + flush * underflow.
 struct ErrorBound {
   double relative = 0.0;
   double absolute = 0.0;
+  double flush = 0.0;  ///< operands below it may be taken for 0
 };
 
 /// An input as the judge knows it: not what lies in memory, but what it was made from.
@@ -24,6 +28,7 @@ struct InputSource {
   unsigned long long stream = 0;
   unsigned long long count = 0;
   const float* values = nullptr;  ///< the judge's own copy, for an oracle that reads inputs
+  bool finite = false;            ///< no value is an infinity or a NaN
   [[nodiscard]] constexpr float at(unsigned long long index) const noexcept {
     return input_value(recipe, stream, index, count);
   }

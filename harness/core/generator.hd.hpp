@@ -131,6 +131,15 @@ inline constexpr unsigned special_values = 24;
   return sum * recipe.factor;
 }
 
+/// Is every value of a recipe finite? False may also mean that it is not obvious.
+[[nodiscard]] constexpr bool surely_finite(const InputRecipe& recipe) noexcept {
+  const auto size = [](float value) { return value < 0.0F ? -value : value; };
+  if (recipe.sprinkled && !(recipe.sprinkle - recipe.sprinkle == 0.0F)) return false;
+  // No draw but a special one is beyond 6.
+  return recipe.draw != Draw::special &&
+         (size(recipe.scale) * 8.0F + size(recipe.offset)) * size(recipe.factor) < 0x1p126F;
+}
+
 /// A quiet NaN whose payload depends on (seed, index): what outputs hold before a call. 20 bits are
 /// random; the two above them keep it apart from the NaNs that processors make and that inputs hold.
 [[nodiscard]] constexpr unsigned poison_bits(unsigned long long seed,

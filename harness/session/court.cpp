@@ -121,6 +121,7 @@ Verdict Court::try_battery(const Job& job, const Operator& op, const VariantInfo
           examine(op, one, request_of(job, one.problem), rule, job.seed, *device_, candidate);
       if (!verdict.right) {
         verdict.reason = fmt::format("at {}: {}", one.name(), verdict.reason);
+        result.record.plan = candidate.description();
         return verdict;
       }
       ++result.record.cases;

@@ -28,10 +28,10 @@ inline constexpr double most_finite = 0x1.fffffep+127;  ///< of float32
 
 /// Does `got` keep the contract?
 /// - by bits: the same bits as `expected.exact`, any NaN for a NaN.
-/// - by bound: |got - value| <= relative * magnitude + absolute; a NaN that went in must come out. Any
-///   non-finite value will do where a step of the exact order is not finite, or where the magnitude, which
-///   no partial sum of the terms exceeds in any order, is beyond float32: there an honest algebraic form
-///   may overflow where another does not.
+/// - by bound: |got - value| <= relative * magnitude + absolute + flush * underflow; a NaN that went in must
+///   come out. Any non-finite value will do where a step of the exact order is not finite; where the
+///   magnitude, which no partial sum of the terms exceeds in any order, is beyond float32: there an honest
+///   algebraic form may overflow where another does not; and where the operator says so.
 /// Written as "accept when error <= bound" throughout: a NaN makes that false, where the usual "reject
 /// when error > tolerance" lets it pass.
 [[nodiscard]] constexpr bool accepted(const AcceptanceRule& rule, const Expectation& expected,
@@ -40,9 +40,11 @@ inline constexpr double most_finite = 0x1.fffffep+127;  ///< of float32
   if (expected.nan_input) return is_nan(got);
   const double error = magnitude_of(static_cast<double>(got) - expected.value);
   const bool within = is_finite(got) && is_finite(expected.value) &&
-                      error <= rule.bound.relative * expected.magnitude + rule.bound.absolute;
-  const bool may_overflow = !is_finite(expected.exact) || expected.magnitude > most_finite;
-  return within || (may_overflow && !is_finite(got));
+                      error <= rule.bound.relative * expected.magnitude + rule.bound.absolute +
+                                   rule.bound.flush * expected.underflow;
+  const bool may_be_nonfinite =
+      !is_finite(expected.exact) || expected.magnitude > most_finite || expected.may_be_nonfinite;
+  return within || (may_be_nonfinite && !is_finite(got));
 }
 
 /// The headline: |got - exact| <= 1e-4 + 1e-4 |exact|, the same class where exact is not finite.

@@ -198,6 +198,7 @@ OracleArguments Workbench::oracle_arguments() const {
   for (std::size_t i = 0; i < streams_.size(); ++i) {
     arguments.inputs[i] = {inputs_.recipes[i], streams_[i],
                            static_cast<unsigned long long>(count(i))};
+    arguments.inputs[i].finite = surely_finite(inputs_.recipes[i]);
     if (!own_inputs_.empty()) {
       arguments.inputs[i].values = static_cast<const float*>(own_inputs_[i].address());
     }

@@ -9,7 +9,9 @@
 namespace fusebench {
 
 Parameter cudnn_plan_parameter() {
-  return {"plan", integers({0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}), "0"};
+  return {"plan", integers({0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11,
+                            12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23}),
+          "0"};
 }
 
 std::vector<std::size_t> chosen_cudnn_plans(const std::vector<std::size_t>& offered,

@@ -11,7 +11,7 @@
 
 namespace fusebench {
 
-/// `plan`, 0 to 15; 0, the default, is cuDNN's first choice.
+/// `plan`, 0 to 23; 0, the default, is cuDNN's first choice.
 [[nodiscard]] Parameter cudnn_plan_parameter();
 
 /// Which of `offered` plans the parameter means for each graph of a variant: the plan of that number, or the
