@@ -21,11 +21,14 @@ namespace conv_transpose3d_residual {
 [[nodiscard]] inline Expectation expectation(const ConvolutionSum& c, float b,
                                              bool nonfinite_weight) noexcept {
   const double slope = 4.0 * c.value + b + 1.0;
+  // Each operand may vanish, then c, b and what the epilogue makes of them.
+  const double underflow = (slope < 0.0 ? -slope : slope) * (c.operands + 1.0) +
+                           (c.value < 0.0 ? -c.value : c.value) + 2.0;
   return {residual_epilogue::exact_order(static_cast<float>(c.value), b),
           residual_epilogue::oracle_value(c.value, b),
           magnitude(c, b),
           c.operands != c.operands || b != b,
-          (slope < 0.0 ? -slope : slope) * c.operands,
+          underflow,
           nonfinite_weight};
 }
 

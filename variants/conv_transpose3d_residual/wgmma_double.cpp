@@ -171,10 +171,10 @@ bool add_wgmma_variant(const WgmmaVariant& variant) {
       .source = variant.source,
       .precision = variant.precision,
       .parameters = ParameterSpace(
-          {{"odd_share", integers({50, 52, 54, 56, 57, 58, 59, 60, 61, 62}), "58"},
+          {{"odd_share", integers({50, 52, 54, 56, 57, 58, 59, 60, 61, 62}), "60"},
            {"long_share", integers({0, 25, 50, 75}), "25"},
            {"odd_slots", integers({3, 4}), "4"},
-           {"even_slots", integers({4, 6, 7}), "6"},
+           {"even_slots", integers({4, 6, 7}), "4"},
            {"keep_x", integers({0, 1}), "1"},
            {"store", {"store_default", "store_streaming", "store_l2"}, "store_default"}}),
       .macros = {{"FORMAT", std::to_string(variant.format)},
