@@ -1,23 +1,14 @@
-// What the deliberately wrong variants, and the honest but unusual ones, write down about themselves. They
-// are built into fusebench_mutants only; tests/mutants_test.py reads what must become of each.
+// What the deliberately wrong variants of residual_epilogue, and the honest but unusual ones, write down about
+// themselves. They are built into fusebench_mutants only; tests/mutants_test.py reads what must become of each.
 #pragma once
-
-#include <fmt/format.h>
 
 #include <cstdint>
 #include <string>
 
+#include "tests/mutants/statement.hpp"
 #include "variants/residual_epilogue/cpu_variant.hpp"
 
 namespace fusebench::residual_epilogue {
-
-/// `catalogue` is the class in docs/verification.md; `outcome`, and a reason in which the regular
-/// expression `reason` is found, are what the verifier must answer.
-inline std::string must_be(int catalogue, const std::string& outcome, const std::string& reason) {
-  return fmt::format("[class {}] {}: {}", catalogue, outcome, reason);
-}
-
-inline std::string honest(const std::string& idea) { return "[honest] " + idea; }
 
 /// y as it should be.
 inline void right(const Epilogue& e) {
