@@ -257,10 +257,11 @@ std::vector<InputSet> ConvTranspose3dResidual::input_sets() const {
   // Of which sums are exact: equal terms would be rounded alike, and their errors not cancel.
   add("constants", from(1, Draw::constant, 0.75F), from(2, Draw::constant, -0.25F),
       from(3, Draw::constant, 0.125F), from(4, Draw::constant, -0.3F));
-  add("NaN among x", sprinkled(x, nan), w, conv_bias, b);
+  // Zero times what is not finite is NaN: the other operand's zeros may not be skipped.
+  add("NaN among x", sprinkled(x, nan), from(2, Draw::integer), conv_bias, b);
   add("+Inf among x", sprinkled(x, infinity), w, conv_bias, b);
   add("-Inf among x", sprinkled(x, -infinity), w, conv_bias, b);
-  add("NaN among w", x, sprinkled(w, nan), conv_bias, b);
+  add("NaN among w", from(1, Draw::integer), sprinkled(w, nan), conv_bias, b);
   add("Inf among w", x, sprinkled(w, infinity), conv_bias, b);
   add("NaN among conv_bias", x, w, sprinkled(conv_bias, nan), b);
   add("NaN among b", x, w, conv_bias, sprinkled(b, nan));
