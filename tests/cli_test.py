@@ -20,8 +20,9 @@ import unittest
 from pathlib import Path
 
 PROGRAM, MUTANTS = (Path(argument).resolve() for argument in sys.argv[1:3])
-SMALL = ["--problem", "1,4,3,5,7", "--max-time", "0.05", "--seed", "7"]
-VERIFY_SMALL = ["--problem", "1,4,3,5,7", "--seed", "7"]
+EPILOGUE = ["--operator", "residual_epilogue"]  # the operator of these problems
+SMALL = [*EPILOGUE, "--problem", "1,4,3,5,7", "--max-time", "0.05", "--seed", "7"]
+VERIFY_SMALL = [*EPILOGUE, "--problem", "1,4,3,5,7", "--seed", "7"]
 
 
 def call(program: Path, *arguments: str, timeout: float = 120) -> subprocess.CompletedProcess[str]:
@@ -64,12 +65,14 @@ class Usage(Case):
             ("run", "--filter", "nothing_matches"): ("nothing_matches", "list"),
             ("run", "--filter", "("): ("regular expression",),
             ("run", "--device", "tpu"): ("tpu",),
-            ("run", "--problem", "1,2,3"): ("1,2,3", "N,C,D,H,W"),
-            ("run", "--problem", "n=1,c=2,d=3,h=4"): ("'w'",),
-            ("run", "--problem", "n=1,c=2,d=3,h=4,w=0"): ("w", "at least 1"),
-            ("run", "--problem", "n=1,c=2,d=3,h=4,w=5,q=6"): ("'q'",),
-            ("run", "--problem", "n=1,c=2,d=3,h=4,w=x"): ("'x'", "whole number"),
-            ("run", "--problem", "9999999999,9999999999,9,9,9"): ("2^60",),
+            ("run", *EPILOGUE, "--problem", "1,2,3"): ("1,2,3", "N,C,D,H,W"),
+            ("run", "--problem", "1,2,3"): ("'1'", "(operator conv_transpose3d_residual; --operator or --filter"),
+            ("list", "--problem", "n=1,ci=2"): ("'co'", "operator conv_transpose3d_residual", "--operator"),
+            ("run", *EPILOGUE, "--problem", "n=1,c=2,d=3,h=4"): ("'w'",),
+            ("run", *EPILOGUE, "--problem", "n=1,c=2,d=3,h=4,w=0"): ("w", "at least 1"),
+            ("run", *EPILOGUE, "--problem", "n=1,c=2,d=3,h=4,w=5,q=6"): ("'q'",),
+            ("run", *EPILOGUE, "--problem", "n=1,c=2,d=3,h=4,w=x"): ("'x'", "whole number"),
+            ("run", *EPILOGUE, "--problem", "9999999999,9999999999,9,9,9"): ("2^60",),
             ("run", "--filter", "cpu_threads", "--configuration", "chunk=7"): ("chunk", "65536"),
             ("run", "--filter", "cpu_threads", "--configuration", "nothing=7"): ("nothing", "chunk"),
             ("run", "--seed", "-1"): ("seed", "'-1'"),
@@ -96,7 +99,7 @@ class Usage(Case):
     def test_bad_input_leaves_an_earlier_result_alone(self) -> None:
         self.csv.write_text("precious")
         call(PROGRAM, "run", "--csv", str(self.csv), "--filter", "nothing_matches")
-        call(PROGRAM, "run", "--csv", str(self.csv), "--problem", "1,2,3")
+        call(PROGRAM, "run", "--csv", str(self.csv), *EPILOGUE, "--problem", "1,2,3")
         call(PROGRAM, "run", "--csv", str(self.csv), "--json", str(self.folder / "no/run.json"))
         self.assertEqual(self.csv.read_text(), "precious")
 
@@ -125,6 +128,16 @@ class List(Case):
         entries = json.loads(call(PROGRAM, "list", "--json").stdout)
         lines = call(PROGRAM, "list").stdout.splitlines()
         self.assertEqual(len(lines), len(entries) + 1)
+
+
+    def test_list_says_which_variants_do_not_do_a_problem_even_where_they_cannot_run(self) -> None:
+        result = call(PROGRAM, "list", "--json", "--operator", "conv_transpose3d_residual", "--problem",
+                      "n=1,ci=4,co=4,d=2,h=2,w=2,k=2")
+        self.assertEqual(result.returncode, 0, result)
+        by_name = {entry["variant"]: entry for entry in json.loads(result.stdout)}
+        self.assertTrue(by_name["cpu_direct"]["available"], by_name["cpu_direct"])
+        self.assertEqual(by_name["cuda_parity_ffma"]["reason"], "needs kernel 3 in every dimension, not 2")
+        self.assertFalse(by_name["cuda_parity_ffma"]["available"])
 
 
 class Run(Case):
@@ -160,7 +173,8 @@ class Run(Case):
 
     def test_a_small_problem_is_not_held_to_a_floor_of_thread_wake_ups(self) -> None:
         for problem in ("1,4,2,16,16", "1,8,4,16,16"):
-            result = call(PROGRAM, "run", "--device", "cpu", "--problem", problem, "--max-time", "0.05")
+            result = call(PROGRAM, "run", "--device", "cpu", *EPILOGUE, "--problem", problem,
+                          "--max-time", "0.05")
             self.assertEqual(result.returncode, 0, result.stdout)
 
     def test_useful_bytes_count_each_tensor_once(self) -> None:
@@ -177,8 +191,8 @@ class Run(Case):
         self.assertEqual(errors[0], errors[1])
 
     def test_all_configurations_run(self) -> None:
-        call(PROGRAM, "verify", "--filter", "cpu_threads$", "--configuration", "all", "--csv", str(self.csv),
-             *VERIFY_SMALL)
+        call(PROGRAM, "verify", "--filter", "cpu_threads$", "--configuration", "all", "--battery", "quick",
+             "--csv", str(self.csv), *VERIFY_SMALL)
         rows = rows_of(self.csv)
         count = next(e["configurations"] for e in json.loads(call(PROGRAM, "list", "--json").stdout)
                      if e["variant"] == "cpu_threads")
@@ -197,7 +211,7 @@ class Run(Case):
         torn = self.folder / "torn.csv"
         call(PROGRAM, "run", "--filter", "cpu_stepwise", "--csv", str(torn), *SMALL)
         whole = torn.read_text()
-        of_another = ["--filter", "cpu_stepwise", "--problem", "1,4,3,5,8", "--with", str(torn)]
+        of_another = [*EPILOGUE, "--filter", "cpu_stepwise", "--problem", "1,4,3,5,8", "--with", str(torn)]
         self.assert_one_clear_line(call(PROGRAM, "run", *of_another), str(torn), "w=8")
         self.assert_one_clear_line(call(PROGRAM, "run", "--csv", str(torn), "--filter", "cpu_stepwise", "--with",
                                           str(torn), *SMALL), str(torn))
@@ -280,7 +294,7 @@ class Mutants(Case):
                                  r"got -?[\d.e-]+, expected -?[\d.e-]+")
 
     def test_gbench_shows_no_time_for_a_wrong_result(self) -> None:
-        result = call(MUTANTS, "gbench", "--filter", "cpu_(mutant_zeros|stepwise)", "--problem", "1,4,3,5,7",
+        result = call(MUTANTS, "gbench", "--filter", "cpu_(mutant_zeros|stepwise)", *EPILOGUE, "--problem", "1,4,3,5,7",
                       "--benchmark_format=json", "--benchmark_min_time=0.0001")
         if "no Google Benchmark" in result.stderr:
             self.skipTest(result.stderr.strip())

@@ -61,9 +61,12 @@ std::vector<Item> items_of(const Operator& op, const Selection& selection,
     const DeviceStatus& status = devices[info.device];
     const std::string size = info.device == DeviceKind::cpu ? "quick" : "official";
     const Problem problem = problem_of(op, selection.problem.empty() ? size : selection.problem);
-    std::string unavailable =
-        status.traits ? variant->unavailable(*status.traits).value_or("") : status.reason;
-    if (unavailable.empty()) unavailable = variant->refuses(problem).value_or("");
+    // That a variant does not do a problem holds on every machine, so it is what a person is told first.
+    std::string unavailable = variant->refuses(problem).value_or("");
+    if (unavailable.empty()) {
+      unavailable =
+          status.traits ? variant->unavailable(*status.traits).value_or("") : status.reason;
+    }
     const auto configurations = configurations_of(info, selection.configuration);
     for (const Configuration& configuration : configurations) {
       Job job{.operator_name = info.operator_name,
