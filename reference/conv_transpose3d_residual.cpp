@@ -214,7 +214,8 @@ class ConvTranspose3dResidual final : public Operator {
       throw Error("operator {}: no order of the convolution's sum is the exact one", operator_name);
     }
     const OperandFormat format = operand_format(precision);
-    const double flush = format.relative == 0.0 ? 0.0 : std::max(format.absolute, 0x1p-126);
+    // float32 may be three products of TF32 halves, of which none holds less than 2^-136.
+    const double flush = format.relative == 0.0 ? 0x1p-136 : std::max(format.absolute, 0x1p-126);
     return {format.relative + 32 * 0x1p-24, 0x1p-146, flush};
   }
 };
