@@ -142,7 +142,8 @@ Verdict Court::try_battery(const Job& job, const Operator& op, const VariantInfo
     result.notes.push_back(fmt::format("nor at {} more cases", skipped.size() - most_skips_told));
   }
   if (result.record.cases == 0 && (refused > 0 || !skipped.empty())) {
-    throw Unavailable("it can be verified in no case: {}", refused > 0 ? refusal : skipped.front());
+    throw Unavailable("it can be verified in no case: {}",
+                      skipped.empty() ? refusal : skipped.front());
   }
   return {};
 }
