@@ -113,6 +113,7 @@ class Problems(unittest.TestCase):
         official = parse("official")
         self.assertEqual(official.text, "n=16,ci=32,co=64,d=16,h=32,w=32,k=3,s=2,p=1,op=1")
         self.assertEqual(official.output, (16, 64, 32, 64, 64))
+        self.assertEqual(parse("quick").text, "n=1,ci=32,co=64,d=8,h=16,w=16,k=3,s=2,p=1,op=1")
         mixed = "n=1,ci=4,co=6,d=3,h=3,w=5,kd=2,kh=3,kw=4,sd=1,sh=2,sw=3,pd=0,ph=1,pw=2,opd=0,oph=1,opw=2"
         self.assertEqual(parse(mixed).text, mixed)
         self.assertEqual(problems.residual_epilogue("1,2,3,4,5").text, "n=1,c=2,d=3,h=4,w=5")

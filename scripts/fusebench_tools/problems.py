@@ -100,8 +100,9 @@ def residual_epilogue(text: str) -> Problem:
 
 
 def conv_transpose3d_residual(text: str) -> Problem:
-    usual = "ci=32,co=64,d=16,h=32,w=32,k=3,s=2,p=1,op=1"
-    text = {"official": f"n=16,{usual}", "quick": f"n=1,{usual}"}.get(text, text)
+    layer = "k=3,s=2,p=1,op=1"
+    text = {"official": f"n=16,ci=32,co=64,d=16,h=32,w=32,{layer}",
+            "quick": f"n=1,ci=32,co=64,d=8,h=16,w=16,{layer}"}.get(text, text)
     sizes = Sizes(text)
     n, ci, co = (sizes.take(name) for name in ("n", "ci", "co"))
     extents = tuple(sizes.take(name) for name in DIMENSIONS)
