@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstring>
 #include <limits>
+#include <set>
 #include <vector>
 
 #include "harness/core/error.hpp"
@@ -104,7 +105,11 @@ TEST_F(Gpu, EveryVariantIsRightAtEveryAlignmentAndOnSpecialValues) {
       auto* const target = static_cast<float*>(to.address()) + shift / 4;
       device_->upload(source, c.data(), c.size() * 4);
       device_->poison(target, count, seed);
-      plan->enqueue(TensorTable({source, bias.address(), target}));
+      try {
+        plan->enqueue(TensorTable({source, bias.address(), target}));
+      } catch (const Unavailable&) {
+        continue;  // an explicit refusal of this alignment
+      }
       device_->synchronise();
       std::vector<float> got(c.size());
       device_->download(got.data(), target, got.size() * 4);
@@ -128,7 +133,7 @@ TEST_F(Gpu, EveryVariantIsRightAtEveryAwkwardSizeInSomeConfigurations) {
         if (info.device != DeviceKind::cuda || variant->unavailable(device_->traits())) continue;
         if (variant->refuses(problem)) continue;
         const auto all = info.parameters.all();
-        for (std::size_t k = 0; k < all.size(); k += 1 + all.size() / 5) {
+        for (const std::size_t k : std::set<std::size_t>{0, all.size() / 2, all.size() - 1}) {
           try {
             candidate.adopt(variant->prepare(problem, all[k], *device_), bench.views());
           } catch (const Unavailable&) {
