@@ -12,8 +12,10 @@ inline Expectation expect(const OracleArguments& arguments, unsigned long long i
   sizes.in_channels = static_cast<unsigned>(*next++);
   sizes.out_channels = static_cast<unsigned>(*next++);
   sizes.groups = static_cast<unsigned>(*next++);
-  for (auto* triple :
-       {sizes.input, sizes.output, sizes.kernel, sizes.stride, sizes.padding, sizes.dilation}) {
+  // No initializer list, which this may not include.
+  unsigned* const triples[] = {sizes.input,  sizes.output,  sizes.kernel,
+                               sizes.stride, sizes.padding, sizes.dilation};
+  for (unsigned* const triple : triples) {
     for (unsigned i = 0; i < 3; ++i) triple[i] = static_cast<unsigned>(*next++);
   }
   const bool biased = *next != 0;

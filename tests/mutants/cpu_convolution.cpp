@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <span>
 #include <utility>
@@ -203,6 +204,9 @@ float kept(float value, unsigned bits, bool to_nearest) {
   return value;
 }
 
+float flushed(float value) {
+  return std::abs(value) < std::numeric_limits<float>::min() ? std::copysign(0.0F, value) : value;
+}
 float as_tf32(float value) { return kept(value, 10, false); }
 float as_bf16(float value) { return kept(value, 7, true); }
 float rest_of_bf16(float value) { return as_bf16(value - as_bf16(value)); }
@@ -252,8 +256,6 @@ const bool taps =
                in = s.input[dimension] - 1;
                return true;
              }}) &&
-    add_mutant("padding_multiplied", must_be(30, "wrong", "inputs: .* w: .* got -?nan"),
-               {.multiplies_padding = true}) &&
     add_mutant("zeros_skipped", must_be(30, "wrong", "inputs: NaN among w"),
                {.sum =
                     [](Products products, std::span<float> sums) {
@@ -359,6 +361,8 @@ const bool precision =
                {.parts = {{as_bf16, as_bf16}, {as_bf16, rest_of_bf16}}}, Precision::bf16x3) &&
     add_mutant("bf16x3_as_float32", must_be(29, "wrong", "elements wrong"),
                {.parts = {{as_bf16, as_bf16}, {as_bf16, rest_of_bf16}, {rest_of_bf16, as_bf16}}}) &&
+    add_mutant("subnormals_vanish", must_be(37, "wrong", "inputs: subnormal"),
+               {.parts = {{flushed, flushed}}}) &&
     add_mutant("fp16_sums", must_be(29, "wrong", "elements wrong"), {.sum = in_half_precision}) &&
     add_mutant("bf16_between", must_be(29, "wrong", "elements wrong"),
                {.epilogue = [](float c, float b) { return exact_order(as_bf16(c), b); }});
@@ -378,6 +382,8 @@ const bool orders =
                         sums[o] += sum_of_halves(products, o);
                       }
                     }}) &&
+    add_honest("padding_multiplied", "zeros where an input is absent, with every weight",
+               {.multiplies_padding = true}) &&
     add_honest("convolution_factored", "the epilogue as c (2c + (b + 1))",
                {.epilogue = [](float c, float b) { return c * (2.0F * c + (b + 1.0F)); }}) &&
     add_honest("bf16x3_by_hand", "each operand as two bf16, three products",
