@@ -149,19 +149,26 @@ TEST(CudnnPointwiseGraph, RefusesABatchOfItemsThatAreNoMultipleOf16Bytes) {
 }
 
 // Engines that are compiled when they run want the driver before they say a word; these want nothing.
-TEST(CudnnEngines, ThereAreSomeForEveryProblemThatIsNotRefused) {
+// For the dilated problem cuDNN 9.19 has none that gives the same bits each time, in either layout.
+TEST(CudnnEngines, ThereAreSomeForEveryProblemOrOnlyThoseThatGiveOtherBits) {
   if (const auto reason = cudnn_missing()) GTEST_SKIP() << *reason;
   const Operator& op = registry().find_operator(conv_transpose3d_residual::operator_name);
+  int without = 0;
   for (const Problem& problem : op.awkward_problems(Battery::quick)) {
-    const ConvTranspose3d sizes = conv_transpose3d_of(problem);
     for (const Layout layout : {Layout::channels_first, Layout::channels_last}) {
-      const CudnnDescription graph = transposed_convolution(sizes, layout);
-      const auto exact = cudnn_offers(h200, graph, CudnnMath::float32);
-      const auto any = cudnn_offers(h200, graph, CudnnMath::tf32);
-      EXPECT_FALSE(exact.empty()) << problem.to_string();
-      EXPECT_GE(any.size(), exact.size()) << problem.to_string();
+      const CudnnDescription graph = transposed_convolution(conv_transpose3d_of(problem), layout);
+      try {
+        const auto exact = cudnn_offers(h200, graph, CudnnMath::float32);
+        const auto any = cudnn_offers(h200, graph, CudnnMath::tf32);
+        EXPECT_FALSE(exact.empty()) << problem.to_string();
+        EXPECT_GE(any.size(), exact.size()) << problem.to_string();
+      } catch (const Unavailable& reason) {
+        EXPECT_THAT(reason.what(), HasSubstr(" 0 round operands or sums")) << problem.to_string();
+        ++without;
+      }
     }
   }
+  EXPECT_LE(without, 2);
 }
 
 // By its name, which another version may have given to another.
