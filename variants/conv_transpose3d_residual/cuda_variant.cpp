@@ -42,6 +42,8 @@ class Adapter final : public Variant {
     KernelSpec spec{
         .source = variant_.source, .macros = variant_.macros, .contract = variant_.contract};
     for (const auto& [name, value] : configuration.values()) {
+      const auto& of_plan = variant_.plan_parameters;
+      if (std::find(of_plan.begin(), of_plan.end(), name) != of_plan.end()) continue;
       std::string macro = name;
       std::transform(macro.begin(), macro.end(), macro.begin(),
                      [](unsigned char c) { return static_cast<char>(std::toupper(c)); });

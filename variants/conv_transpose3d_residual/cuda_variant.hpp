@@ -30,6 +30,8 @@ struct CudaVariant {
   Precision precision = Precision::float32;
   /// Parameters reach the kernels as macros in capitals: block_size=256 is -DBLOCK_SIZE=256.
   ParameterSpace parameters = {};
+  /// But not these, which the plan alone reads: no kernel is compiled anew for them.
+  std::vector<std::string> plan_parameters = {};
   /// Beside those of the parameters.
   std::vector<std::pair<std::string, std::string>> macros = {};
   /// Why it does not do these sizes, such as "needs stride 2, not 1"; nullopt when it does.
