@@ -1,5 +1,6 @@
 // One output element of a ConvTranspose3d in float64, and what its error scales with. Plain loops that
-// anyone can check, the same text for the host's oracle and the device's.
+// anyone can check: the device's oracle as it stands, and what the host's faster loops are held to, bit for
+// bit (convolve_range.hpp).
 #pragma once
 
 #include "harness/core/generator.hd.hpp"

@@ -6,7 +6,6 @@
 #include "harness/verify/workbench.hpp"
 
 namespace fusebench {
-namespace {}  // namespace
 
 std::string Case::name() const {
   std::string text = problem.to_string();

@@ -27,10 +27,24 @@ def convolution(problem: Problem, tensors: Tensors, first: int, count: int, size
     return torch.nn.functional.conv_transpose3d(x, w, bias if bias.numel() else None, **problem.sizes)
 
 
+def growth(problem: Problem, tensors: Tensors) -> torch.Tensor:
+    """By how much the sum of the products' sizes counts more, for each position of the output: 2 for each
+    factor of 4 beyond 256 products."""
+    ones = (torch.ones_like(tensors["x"][:1]), torch.ones_like(tensors["w"]))
+    products = torch.nn.functional.conv_transpose3d(*ones, None, **problem.sizes)[:, :1]
+    factor = torch.ones_like(products, dtype=torch.float64)
+    most = 256
+    while most < products.max().item():
+        factor = torch.where(products > most, 2 * factor, factor)
+        most *= 4
+    return factor
+
+
 def slices(problem: Problem, tensors: Tensors) -> Iterator[tuple[int, int, torch.Tensor, torch.Tensor]]:
     """First item, number of items, c in float64 and what its error scales with."""
     items = problem.output[0]
     step = max(1, SLICE // math.prod(problem.output[1:]))
+    grown = growth(problem, tensors) if problem.operator != "residual_epilogue" else None
     for first in range(0, items, step):
         count = min(step, items - first)
         if problem.operator == "residual_epilogue":
@@ -38,7 +52,7 @@ def slices(problem: Problem, tensors: Tensors) -> Iterator[tuple[int, int, torch
             yield first, count, c, torch.zeros((), dtype=torch.float64, device=c.device)
         else:
             yield (first, count, convolution(problem, tensors, first, count, False),
-                   convolution(problem, tensors, first, count, True))
+                   convolution(problem, tensors, first, count, True) * grown)
 
 
 def residual(c: torch.Tensor, b: torch.Tensor) -> torch.Tensor:

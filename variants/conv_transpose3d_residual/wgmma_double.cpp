@@ -111,7 +111,7 @@ class WgmmaPlan final : public Plan {
     }
     // No more blocks than there is work for, and at least one of each class.
     const std::int64_t blocks =
-        std::clamp<std::int64_t>(std::int64_t{2} * tiles_.items, 2, traits.processors);
+        std::clamp<std::int64_t>(std::int64_t{2} * tiles_.items, 2, std::max(2, traits.processors));
     odd_blocks_ =
         std::clamp<std::int64_t>(blocks * configuration.integer("odd_share") / 100, 1, blocks - 1);
     shape_ = {.blocks = static_cast<std::uint32_t>(blocks),
