@@ -17,6 +17,8 @@ namespace fusebench::conv_transpose3d_residual {
 namespace {
 
 constexpr const char* official = "n=16,ci=32,co=64,d=16,h=32,w=32,k=3,s=2,p=1,op=1";
+constexpr const char* all_different =
+    "n=1,ci=4,co=6,d=3,h=3,w=5,kd=2,kh=3,kw=4,sd=1,sh=2,sw=3,ph=1,pw=2,oph=1,opw=2";
 constexpr const char* quick = "n=1,ci=32,co=64,d=8,h=16,w=16,k=3,s=2,p=1,op=1";
 
 class ConvolutionOracle final : public Oracle {
@@ -101,7 +103,7 @@ class ConvTranspose3dResidual final : public Operator {
   Problem parse_problem(std::string_view text) const override {
     if (text == "official") text = official;
     if (text == "quick") text = quick;
-    const Problem problem = problem_of(parse_conv_transpose3d(text));
+    Problem problem = problem_of(parse_conv_transpose3d(text));
     for (const TensorSpec& spec : tensors(problem)) (void)element_count(spec.shape);
     return problem;
   }
@@ -114,9 +116,7 @@ class ConvTranspose3dResidual final : public Operator {
                                 "n=1,ci=16,co=64,d=1,h=1,w=1", "n=1,ci=32,co=64,d=2,h=3,w=33",
                                 "n=2,ci=48,co=128,d=1,h=5,w=17", "n=3,ci=16,co=24,d=2,h=2,w=32"}),
                       parsed({"n=1,ci=8,co=4,d=2,h=3,w=4,k=2,s=2", "n=1,ci=3,co=5,d=4,h=4,w=4,k=3",
-                              "n=2,ci=3,co=2,d=3,h=2,w=5,k=1",
-                              "n=1,ci=4,co=6,d=3,h=3,w=5,kd=2,kh=3,kw=4,sd=1,sh=2,sw=3,pd=0,ph=1,"
-                              "pw=2,opd=0,oph=1,opw=2",
+                              "n=2,ci=3,co=2,d=3,h=2,w=5,k=1", all_different,
                               "n=1,ci=4,co=6,d=3,h=4,w=3,k=3,s=2,p=2,op=1,dil=2,g=2,bias=0"}));
       case Battery::full:
         return joined(
@@ -158,8 +158,8 @@ class ConvTranspose3dResidual final : public Operator {
     const ConvTranspose3d p = conv_transpose3d_of(problem);
     const PerDimension out = p.output();
     // PyTorch's default initialisation: uniform in +-1 / sqrt(fan-in), of the weight as it is stored.
-    const auto fan_in = static_cast<double>(p.out_channels / p.groups * p.taps());
-    const auto bound = static_cast<float>(1.0 / std::sqrt(fan_in));
+    const std::int64_t fan_in = p.out_channels / p.groups * p.taps();
+    const auto bound = static_cast<float>(1.0 / std::sqrt(static_cast<double>(fan_in)));
     const InputRecipe initial = {.scale = 2.0F, .offset = -1.0F, .factor = bound};
     InputRecipe of_w = initial;
     of_w.stream = 2;

@@ -38,7 +38,9 @@ struct Sums {
     const Floats d;
     for (int c = 0; c < channels; ++c) {
       for (int p = 0; p < vectors; ++p) {
-        float* const to = tile.sums + c * tile.channel_step + p * static_cast<int>(hn::Lanes(d));
+        float* const to =
+            tile.sums + c * tile.channel_step +
+            static_cast<std::ptrdiff_t>(p) * static_cast<std::ptrdiff_t>(hn::Lanes(d));
         hn::StoreU(hn::Add(hn::LoadU(d, to), of[c][p]), d, to);
       }
     }

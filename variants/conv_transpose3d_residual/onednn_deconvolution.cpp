@@ -39,8 +39,8 @@ struct Arguments {
 
 // oneDNN's padding behind is what makes the output's extent come out: output padding makes it less, and
 // it may be below 0. Its dilation counts the gaps.
-Arguments arguments_of(const ConvTranspose3d& s, bool biased, memory::dims x, memory::dims w,
-                       memory::dims y) {
+Arguments arguments_of(const ConvTranspose3d& s, bool biased, const memory::dims& x,
+                       const memory::dims& w, const memory::dims& y) {
   Arguments a;
   a.x = floats(x, memory::format_tag::any);
   a.w = floats(w, memory::format_tag::any);
