@@ -2,9 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cctype>
-
+#include "harness/core/kernel_macros.hpp"
 #include "harness/core/registry.hpp"
 
 namespace fusebench::conv_transpose3d_residual {
@@ -41,14 +39,7 @@ class Adapter final : public Variant {
   std::vector<KernelSpec> kernels(const Configuration& configuration) const override {
     KernelSpec spec{
         .source = variant_.source, .macros = variant_.macros, .contract = variant_.contract};
-    for (const auto& [name, value] : configuration.values()) {
-      const auto& of_plan = variant_.plan_parameters;
-      if (std::find(of_plan.begin(), of_plan.end(), name) != of_plan.end()) continue;
-      std::string macro = name;
-      std::transform(macro.begin(), macro.end(), macro.begin(),
-                     [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
-      spec.macros.emplace_back(std::move(macro), value);
-    }
+    add_macros(spec, configuration, variant_.plan_parameters);
     return {spec};
   }
 

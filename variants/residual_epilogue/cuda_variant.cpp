@@ -1,10 +1,10 @@
 #include "variants/residual_epilogue/cuda_variant.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <utility>
 
 #include "harness/core/error.hpp"
+#include "harness/core/kernel_macros.hpp"
 #include "harness/core/registry.hpp"
 
 namespace fusebench::residual_epilogue {
@@ -31,12 +31,7 @@ class Adapter final : public Variant {
 
   std::vector<KernelSpec> kernels(const Configuration& configuration) const override {
     KernelSpec spec{.source = variant_.source, .macros = {}, .contract = variant_.contract};
-    for (const auto& [name, value] : configuration.values()) {
-      std::string macro = name;
-      std::transform(macro.begin(), macro.end(), macro.begin(),
-                     [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
-      spec.macros.emplace_back(std::move(macro), value);
-    }
+    add_macros(spec, configuration);
     return {spec};
   }
 
