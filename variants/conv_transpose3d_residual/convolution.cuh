@@ -13,6 +13,15 @@ struct Convolution {
   u32 input[3], output[3], kernel[3], stride[3], padding[3], dilation[3];
 };
 
+// Division of numbers below 2^31 by one known at launch: magic is (2^32 - 1) / divisor.
+struct Divisor {
+  u32 divisor, magic;
+  __device__ u32 quotient(u32 n) const {
+    const u32 q = __umulhi(n, magic);
+    return q + (n - q * divisor >= divisor);
+  }
+};
+
 // In one dimension the output at `out` takes from the input at `in` through `tap`; false when there is
 // no such input.
 __device__ inline bool find_source(const Convolution& s, u32 dimension, u32 out, u32 tap, u32& in) {

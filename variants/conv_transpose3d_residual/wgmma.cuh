@@ -51,6 +51,15 @@ __device__ inline void publish_to_tensor_cores() {
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
 
+// Stays where it is written: read ahead, much of it would take registers that sums need.
+__device__ inline float4 load_shared(u32 address) {
+  float4 v;
+  asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];"
+               : "=f"(v.x), "=f"(v.y), "=f"(v.z), "=f"(v.w)
+               : "r"(address));
+  return v;
+}
+
 // ---- Programmatic dependent launch: the next kernel may start; wait until the one before is done.
 
 __device__ inline void let_next_kernel_start() {
@@ -86,6 +95,14 @@ __device__ inline u64 matrix_64(u32 address, u32 leading, u32 stride) {
 // The matrix `bytes` further on.
 __device__ inline u64 moved(u64 matrix, u32 bytes) { return matrix + (bytes >> 4); }
 
+// Rows of 32 bytes, 8 rows after 8: piece p of row r stands at p ^ (r / 4 % 2). K is contiguous.
+__device__ inline u32 swizzled_32(u32 row, u32 byte) {
+  return row * 32 + (((byte >> 4) ^ (row >> 2)) & 1) * 16 + (byte & 15);
+}
+__device__ inline u64 matrix_32(u32 address) {
+  return u64((address & 0x3FFFF) >> 4) | 1ULL << 16 | u64(256 >> 4) << 32 | 3ULL << 62;
+}
+
 // ---- wgmma: D[64 x 128] (+)= A[64 x 16] B[16 x 128], by the four warps of a warpgroup.
 // Warp v of it holds rows 16v to 16v + 15; element D[r][8j + c] is in register 4j + 2 (r / 8 % 2) + c % 2 of
 // lane 4 (r % 8) + c / 2.
@@ -96,9 +113,10 @@ __device__ inline void wgmma_end() {
   asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
 }
 // After wgmma_end(): the compiler must not have moved reads of the accumulators before it.
-__device__ inline void wgmma_results(float (&d)[64]) {
+template <u32 COUNT>
+__device__ inline void wgmma_results(float (&d)[COUNT]) {
 #pragma unroll
-  for (u32 i = 0; i < 64; ++i) asm volatile("" : "+f"(d[i])::"memory");
+  for (u32 i = 0; i < COUNT; ++i) asm volatile("" : "+f"(d[i])::"memory");
 }
 
 #define FUSEBENCH_D4(d, i) "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3])
@@ -120,3 +138,16 @@ __device__ inline void wgmma_bf16(float (&d)[64], u64 a, u64 b, u32 add) {
   FUSEBENCH_WGMMA("bf16");
 }
 __device__ inline void wgmma_f16(float (&d)[64], u64 a, u64 b, u32 add) { FUSEBENCH_WGMMA("f16"); }
+
+// D[64 x 64] (+)= A[64 x 16] B[16 x 64], A in registers: of warp v's rows lane l holds l / 4 in a[0] and a[2], 8
+// more in a[1] and a[3], and of their columns 2 (l % 4) and the next in a[0] and a[1], 8 more in the others. B has
+// K contiguous.
+__device__ inline void wgmma_f16(float (&d)[32], const u32 (&a)[4], u64 b, u32 add) {
+  asm volatile(
+      "{ .reg .pred p;\n setp.ne.b32 p, %37, 0;\n"
+      "wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16"
+      " {%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15,%16,%17,%18,%19,%20,%21,%22,%23,"
+      "%24,%25,%26,%27,%28,%29,%30,%31}, {%32,%33,%34,%35}, %36, p, 1, 1, 0; }"
+      : FUSEBENCH_D16(d, 0), FUSEBENCH_D16(d, 16)
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(add));
+}

@@ -26,7 +26,7 @@ constexpr std::int64_t counter_words = 64;  // of each block of channels
 
 struct Prepared {
   void* weights;
-  void* biases;
+  void* coefficients;
   void* unusual;
   void* counters;
 };
@@ -124,7 +124,7 @@ class WgmmaPlan final : public Plan {
     };
     const std::int64_t tap_bytes = (products == 3 ? 2 : 1) * block_channels * tile_channels * 2;
     prepared_.weights = part_of(channel_blocks_ * all_taps * tap_bytes);
-    prepared_.biases = part_of(channel_blocks_ * block_channels * 8);
+    prepared_.coefficients = part_of(channel_blocks_ * block_channels * 8);
     prepared_.unusual = part_of(channel_blocks_ * pack_blocks * 4);
     prepared_.counters = part_of(channel_blocks_ * counter_words * 4);
   }
@@ -171,7 +171,7 @@ bool add_wgmma_variant(const WgmmaVariant& variant) {
       .source = variant.source,
       .precision = variant.precision,
       .parameters = ParameterSpace(
-          {{"odd_share", integers({54, 56, 58, 60, 62}), "60"},
+          {{"odd_share", integers({56, 58, 59, 60, 61, 62}), "60"},
            {"long_share", integers({0, 25, 50}), "25"},
            {"odd_slots", integers({3, 4}), "4"},
            {"even_slots", integers({4, 6, 7}), "4"},

@@ -5,6 +5,7 @@
 // multiply, and write. While one waits for its products the other writes.
 #pragma once
 
+#include "variants/conv_transpose3d_residual/kept_loads.cuh"
 #include "variants/conv_transpose3d_residual/wgmma_weights.cuh"
 #include "variants/residual_epilogue/epilogue.cuh"
 
@@ -49,28 +50,6 @@ struct Ring {
 
 // ---- The producer
 
-__device__ inline u64 keep_policy() {
-  u64 policy;
-  asm volatile("createpolicy.fractional.L2::evict_last.b64 %0;" : "=l"(policy));
-  return policy;
-}
-// 16 bytes where `exists`, else zeros; no branch, so that many can be on their way.
-__device__ inline float4 load_x4(const float* from, u32 exists, u64 policy) {
-  float4 value = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
-#if KEEP_X
-  asm volatile("{ .reg .pred p;\n setp.ne.u32 p, %5, 0;\n"
-               "@p ld.global.nc.L1::no_allocate.L2::cache_hint.v4.f32 {%0,%1,%2,%3}, [%4], %6; }"
-               : "+f"(value.x), "+f"(value.y), "+f"(value.z), "+f"(value.w)
-               : "l"(from), "r"(exists), "l"(policy));
-#else
-  asm volatile("{ .reg .pred p;\n setp.ne.u32 p, %5, 0;\n"
-               "@p ld.global.nc.L1::no_allocate.v4.f32 {%0,%1,%2,%3}, [%4]; }"
-               : "+f"(value.x), "+f"(value.y), "+f"(value.z), "+f"(value.w)
-               : "l"(from), "r"(exists));
-#endif
-  return value;
-}
-
 __device__ inline float4 load_some(const float* from, u32 count) {
   return make_float4(__ldg(from), count > 1 ? __ldg(from + 1) : 0.0f,
                      count > 2 ? __ldg(from + 2) : 0.0f, count > 3 ? __ldg(from + 3) : 0.0f);
@@ -92,7 +71,7 @@ struct Share {
       const float* const at = from + i / plane_rows * step + row * s.input[2];
       const bool exists = row < (i / plane_rows == 0 ? first : second);
       if (wide) {
-        value[i] = load_x4(at, exists, policy);
+        value[i] = load_kept(reinterpret_cast<const float4*>(at), exists, policy);
       } else {
         value[i] = exists ? load_some(at, columns) : make_float4(0.0f, 0.0f, 0.0f, 0.0f);
       }
@@ -214,16 +193,15 @@ __device__ inline void multiply_item(Sums& sums, u32 first_plane, u32 second_pla
   wgmma_results(sums.tap0);
 }
 
-__device__ inline float finish(float sum, float2 bias) {
-  const float c = sum + bias.x;
-  return c * fmaf(2.0f, c, bias.y);
+__device__ inline float finish(float sum, float2 coefficients) {
+  return fmaf(sum, fmaf(2.0f, sum, coefficients.x), coefficients.y);
 }
 
 // A thread's part of y: two channels, 8 apart, and in each row of the tile four times four columns. WHOLE: all
 // of it exists, and rows begin at multiples of 16 bytes.
 template <bool WHOLE>
 __device__ inline void write_item(const Sums& sums, const Arguments& a, const Item& item,
-                                  const float2 (&biases)[2], u32 out_d, u32 odd_row) {
+                                  const float2 (&coefficients)[2], u32 out_d, u32 odd_row) {
   const Convolution& s = a.s;
   const u32 lane = threadIdx.x % 32;
   const u32 quarter = lane % 4;
@@ -236,7 +214,7 @@ __device__ inline void write_item(const Sums& sums, const Arguments& a, const It
               4 * quarter;
 #pragma unroll
   for (u32 half = 0; half < 2; ++half, to += 8 * s.outputs_of_channel) {
-    const float2 bias = biases[half];
+    const float2 mine = coefficients[half];
 #pragma unroll
     for (u32 row = 0; row < tile_rows; ++row) {
 #pragma unroll
@@ -247,8 +225,8 @@ __device__ inline void write_item(const Sums& sums, const Arguments& a, const It
         const float given = quarter == 0 ? next_group : sums.tap0[at];
         const float next = __shfl_sync(~0u, given, neighbour);
         const float4 value = make_float4(
-            finish(sums.tap1[at], bias), finish(sums.tap2[at] + sums.tap0[at + 1], bias),
-            finish(sums.tap1[at + 1], bias), finish(sums.tap2[at + 1] + next, bias));
+            finish(sums.tap1[at], mine), finish(sums.tap2[at] + sums.tap0[at + 1], mine),
+            finish(sums.tap1[at + 1], mine), finish(sums.tap2[at + 1] + next, mine));
         float* const place = to + row * 2 * s.output[2] + group * 16;
         if (WHOLE) {
           STORE(reinterpret_cast<float4*>(place), value);
@@ -271,8 +249,8 @@ __device__ inline void consume(const Arguments& a, bool odd) {
   const u32 mine = __shfl_sync(~0u, threadIdx.x / warpgroup, 0);  // uniform, or wgmma is serialised
   const u32 lane = threadIdx.x % 32;
   const u32 channel = a.of_block * block_channels + threadIdx.x % warpgroup / 32 * 16 + lane / 4;
-  const float2 biases[2] = {__ldcg(a.prepared.biases + channel),
-                            __ldcg(a.prepared.biases + channel + 8)};
+  const float2 coefficients[2] = {__ldcg(a.prepared.coefficients + channel),
+                                  __ldcg(a.prepared.coefficients + channel + 8)};
   barrier_wait(shared_address(&head()->weights), 0);
   const auto release = [&](u32 slot) {
     if (lane == 0) barrier_arrive(Ring::empty_barrier_of(slot));
@@ -318,9 +296,9 @@ __device__ inline void consume(const Arguments& a, bool odd) {
                          (a.of_block + 1) * block_channels <= a.s.out_channels &&
                          (reinterpret_cast<u64>(a.y) & 15) == 0;
       if (whole) {
-        write_item<true>(sums, a, item, biases, out_d, odd_row);
+        write_item<true>(sums, a, item, coefficients, out_d, odd_row);
       } else {
-        write_item<false>(sums, a, item, biases, out_d, odd_row);
+        write_item<false>(sums, a, item, coefficients, out_d, odd_row);
       }
     }
   }
@@ -343,7 +321,7 @@ __device__ inline void compute_directly(const Arguments& a) {
     const float sum = convolve_directly(a.x, a.w, s, n, channel, line / s.output[1],
                                         line % s.output[1], position - u64(line) * s.output[2]);
     a.y[(u64(n) * s.out_channels + channel) * positions + position] =
-        finish(sum, __ldcg(a.prepared.biases + channel));
+        finish(sum, __ldcg(a.prepared.coefficients + channel));
   }
 }
 

@@ -59,15 +59,6 @@ struct Head {
 constexpr int no_more = -1;
 constexpr int second_plane_only = -2;
 
-// Division of numbers below 2^31 by one known at launch: magic is (2^32 - 1) / divisor.
-struct Divisor {
-  u32 divisor, magic;
-  __device__ u32 quotient(u32 n) const {
-    const u32 q = __umulhi(n, magic);
-    return q + (n - q * divisor >= divisor);
-  }
-};
-
 // The tiles of a problem, and how odd blocks take them. Items that follow each other in depth are a stack; an
 // odd block reads each plane of a segment of one once for the two items that need it. Long segments come
 // first, short ones last, so that all blocks end together.

@@ -12,8 +12,10 @@ constexpr u32 pack_blocks = all_taps * tile_channels * block_channels / pack_thr
 // What a call leaves for its main kernel, beside the weights.
 struct Prepared {
   unsigned char* weights;  // all_taps * tap_bytes for each block of channels
-  float2* biases;          // of each channel, with padding: conv_bias and b + 1
-  u32* unusual;            // pack_blocks flags for each block of channels
+  // Of each channel, with padding. With C = conv_bias, y = (s + C) (2 (s + C) + b + 1)
+  // = s (2 s + 4 C + b + 1) + C (2 C + b + 1): two instructions an output.
+  float2* coefficients;
+  u32* unusual;   // pack_blocks flags for each block of channels
   u32* counters;  // two for each block of channels, 32 words apart: the next segment of each class
 };
 
@@ -29,8 +31,9 @@ __device__ inline void pack(const Prepared& to, const float* w, const float* con
   if (i < block_channels) {
     const u32 channel = of_block * block_channels + i;
     const bool exists = channel < s.out_channels;
-    to.biases[channel] = make_float2(exists && conv_bias != nullptr ? conv_bias[channel] : 0.0f,
-                                     exists ? b[channel] + 1.0f : 0.0f);
+    const float own = exists && conv_bias != nullptr ? conv_bias[channel] : 0.0f;
+    const float other = exists ? b[channel] + 1.0f : 0.0f;
+    to.coefficients[channel] = make_float2(fmaf(4.0f, own, other), own * fmaf(2.0f, own, other));
   }
   const u32 tap = i % 27;
   const u32 out = i / 27 % block_channels;

@@ -1,0 +1,65 @@
+// A float32 as two fp16 that together carry 22 bits of it, with a power of two for many: v = 2^-k (high + 2^-11
+// low). k brings the largest of them to [2^14, 2^15). Whatever is at least 2^-29 of it, and so at least 2^-15 when
+// scaled, is held within 2^-21 of itself: high within 2^-11 or, where it is subnormal, 2^-25; the rest, 2^11 times
+// larger, within another 2^-11 or 2^-25.
+#pragma once
+
+#include "variants/conv_transpose3d_residual/wgmma.cuh"
+
+constexpr float low_scale = 0x1p11f;
+constexpr float least_scaled = 0x1p-15f;
+
+__device__ inline u32 fp16_pair(float first, float second) {
+  u32 both;
+  asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(second), "f"(first));
+  return both;
+}
+__device__ inline float fp16_value(u32 bits) {
+  float value;
+  asm("{ .reg .b16 h;\n cvt.u16.u32 h, %1;\n cvt.f32.f16 %0, h; }" : "=f"(value) : "r"(bits));
+  return value;
+}
+// What the highs left.
+__device__ inline u32 low_pair(float first, float second, u32 highs) {
+  return fp16_pair((first - fp16_value(highs & 0xFFFF)) * low_scale,
+                   (second - fp16_value(highs >> 16)) * low_scale);
+}
+
+// The magnitudes met so far. As integers they order like the floats; zero, less 1, is the greatest.
+struct Magnitudes {
+  u32 largest = 0;
+  u32 smallest_less_1 = ~0u;
+  __device__ void meet(float value) {
+    const u32 bits = __float_as_uint(value) & 0x7FFFFFFFu;
+    largest = max(largest, bits);
+    smallest_less_1 = min(smallest_less_1, bits - 1);
+  }
+  __device__ void meet(const Magnitudes& other) {
+    largest = max(largest, other.largest);
+    smallest_less_1 = min(smallest_less_1, other.smallest_less_1);
+  }
+  // Of all lanes of a warp.
+  __device__ Magnitudes of_warp() const {
+    Magnitudes all;
+    all.largest = __reduce_max_sync(~0u, largest);
+    all.smallest_less_1 = __reduce_min_sync(~0u, smallest_less_1);
+    return all;
+  }
+  // The exponent field of 2^-k, what a scaled value must be multiplied by; k is at most 127.
+  __device__ u32 unscaling_exponent() const {
+    return largest == 0 ? 127u : max(largest >> 23, 14u) - 14u;
+  }
+  __device__ float unscaling() const { return power(unscaling_exponent()); }
+  __device__ float scaling() const { return power(254u - unscaling_exponent()); }
+  __device__ bool finite() const { return largest < 0x7F800000u; }
+  __device__ bool representable() const {
+    return finite() && (smallest_less_1 == ~0u ||
+                        __uint_as_float(smallest_less_1 + 1) * scaling() >= least_scaled);
+  }
+
+ private:
+  // 2^(exponent - 127); field 0 is 2^-127, a subnormal.
+  __device__ static float power(u32 exponent) {
+    return __uint_as_float(exponent == 0 ? 0x00400000u : exponent << 23);
+  }
+};
