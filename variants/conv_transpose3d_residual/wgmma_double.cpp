@@ -17,8 +17,8 @@ constexpr std::int64_t tile_channels = 32;
 constexpr std::int64_t tile_rows = 4;
 constexpr std::int64_t tile_columns = 32;
 constexpr std::int64_t all_taps = 27;
-constexpr std::int64_t odd_taps = 18;
-constexpr std::int64_t even_taps = 9;
+constexpr std::int64_t alike_taps = 15;
+constexpr std::int64_t mixed_taps = 12;
 constexpr std::int64_t head_bytes = 1024;
 constexpr std::int64_t pack_threads = 256;
 constexpr std::int64_t pack_blocks = all_taps * tile_channels * block_channels / pack_threads;
@@ -73,15 +73,16 @@ struct Arguments {
   Prepared prepared;
   KernelConvolution s;
   Tiles tiles;
-  std::uint32_t of_block, odd_blocks;
+  std::uint32_t of_block, alike_blocks;
 };
 
 std::int64_t shared_bytes(int products, const Configuration& configuration) {
   const std::int64_t parts = products == 3 ? 2 : 1;
   const std::int64_t plane = (tile_rows + 1) * parts * tile_channels * tile_columns * 2;
   const std::int64_t tap = parts * block_channels * tile_channels * 2;
-  return head_bytes + std::max(odd_taps * tap + configuration.integer("odd_slots") * plane,
-                               even_taps * tap + configuration.integer("even_slots") * plane);
+  if (products == 1) return head_bytes + all_taps * tap + configuration.integer("slots") * plane;
+  return head_bytes + std::max(alike_taps * tap + configuration.integer("alike_slots") * plane,
+                               mixed_taps * tap + configuration.integer("mixed_slots") * plane);
 }
 
 std::optional<std::string> refuses(const ConvTranspose3d& sizes) {
@@ -109,11 +110,15 @@ class WgmmaPlan final : public Plan {
       throw Unavailable("a block needs {} bytes of shared memory; {} has {}", shared, traits.name,
                         traits.shared_memory_bytes);
     }
-    // No more blocks than there is work for, and at least one of each class.
-    const std::int64_t blocks =
-        std::clamp<std::int64_t>(std::int64_t{2} * tiles_.items, 2, std::max(2, traits.processors));
-    odd_blocks_ =
-        std::clamp<std::int64_t>(blocks * configuration.integer("odd_share") / 100, 1, blocks - 1);
+    // No more blocks than there is work for, and at least one of each kind.
+    const std::int64_t kinds = products == 3 ? 2 : 1;
+    const std::int64_t blocks = std::clamp<std::int64_t>(
+        kinds * tiles_.items, kinds, std::max<std::int64_t>(kinds, traits.processors));
+    alike_blocks_ = blocks;
+    if (kinds == 2) {
+      alike_blocks_ = std::clamp<std::int64_t>(blocks * configuration.integer("alike_share") / 100,
+                                               1, blocks - 1);
+    }
     shape_ = {.blocks = static_cast<std::uint32_t>(blocks),
               .threads = 384,
               .dynamic_shared_bytes = static_cast<std::uint32_t>(shared),
@@ -139,7 +144,7 @@ class WgmmaPlan final : public Plan {
                            sizes_,
                            tiles_,
                            0,
-                           static_cast<std::uint32_t>(odd_blocks_)};
+                           static_cast<std::uint32_t>(alike_blocks_)};
     pack_->launch({.blocks = static_cast<std::uint32_t>(channel_blocks_ * pack_blocks),
                    .threads = static_cast<std::uint32_t>(pack_threads)},
                   arguments);
@@ -156,7 +161,7 @@ class WgmmaPlan final : public Plan {
   std::shared_ptr<CudaModule> module_;
   std::unique_ptr<CudaKernel> pack_, convolve_;
   std::int64_t channel_blocks_;
-  std::int64_t odd_blocks_ = 0;
+  std::int64_t alike_blocks_ = 0;
   LaunchShape shape_;
   std::vector<Buffer> buffers_;
   Prepared prepared_{};
@@ -165,19 +170,28 @@ class WgmmaPlan final : public Plan {
 }  // namespace
 
 bool add_wgmma_variant(const WgmmaVariant& variant) {
+  const Parameter long_share = {"long_share", integers({0, 25, 50, 75}), "50"};
+  const Parameter keep_x = {"keep_x", integers({0, 1}), "1"};
+  const Parameter store = {
+      "store", {"store_default", "store_streaming", "store_l2"}, "store_default"};
+  std::vector<Parameter> parameters;
+  if (variant.products == 3) {
+    parameters = {{"alike_share", integers({50, 52, 53, 54, 55, 56, 58}), "54"},
+                  long_share,
+                  {"alike_slots", integers({3, 4}), "4"},
+                  {"mixed_slots", integers({3, 4}), "4"},
+                  keep_x,
+                  store};
+  } else {
+    parameters = {long_share, {"slots", integers({3, 4}), "4"}, keep_x, store};
+  }
   return add_cuda_variant({
       .name = variant.name,
       .idea = variant.idea,
       .source = variant.source,
       .precision = variant.precision,
-      .parameters = ParameterSpace(
-          {{"odd_share", integers({56, 58, 59, 60, 61, 62}), "60"},
-           {"long_share", integers({0, 25, 50}), "25"},
-           {"odd_slots", integers({3, 4}), "4"},
-           {"even_slots", integers({4, 6, 7}), "4"},
-           {"keep_x", integers({0, 1}), "1"},
-           {"store", {"store_default", "store_streaming", "store_l2"}, "store_default"}}),
-      .plan_parameters = {"odd_share", "long_share"},
+      .parameters = ParameterSpace(std::move(parameters)),
+      .plan_parameters = {"alike_share", "long_share"},
       .macros = {{"FORMAT", std::to_string(variant.format)},
                  {"PRODUCTS", std::to_string(variant.products)}},
       .refuses = refuses,

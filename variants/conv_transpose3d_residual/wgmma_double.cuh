@@ -21,8 +21,8 @@ struct Arguments {
   Prepared prepared;
   Convolution s;
   Tiles tiles;
-  u32 of_block;    // which 64 output channels
-  u32 odd_blocks;  // the blocks of the grid that write odd planes
+  u32 of_block;      // which 64 output channels
+  u32 alike_blocks;  // blocks of the grid, the others are mixed
 };
 
 extern __shared__ __align__(1024) unsigned char shared[];
@@ -33,15 +33,15 @@ __device__ inline u32 weights_address() { return shared_address(shared) + head_b
 struct Ring {
   u32 slot = 0;
   u32 parity = 0;
-  __device__ static u32 plane_of(u32 slot, bool odd) {
-    return weights_address() + (odd ? odd_taps : even_taps) * tap_bytes + slot * plane_bytes;
+  __device__ static u32 plane_of(u32 slot, bool mixed) {
+    return weights_address() + block_row_taps(mixed) * row_tap_bytes + slot * plane_bytes;
   }
   __device__ static u32 empty_barrier_of(u32 slot) {
     return shared_address(head()->empty) + 8 * slot;
   }
   __device__ u32 full_barrier() const { return shared_address(head()->full) + 8 * slot; }
-  __device__ void advance(bool odd) {
-    if (++slot == (odd ? u32(ODD_SLOTS) : u32(EVEN_SLOTS))) {
+  __device__ void advance(bool mixed) {
+    if (++slot == block_slots(mixed)) {
       slot = 0;
       parity ^= 1;
     }
@@ -97,20 +97,20 @@ struct Share {
 
 // `wide` is known when this is compiled, twice: what the other way needs would not fit the registers.
 template <bool WIDE>
-__device__ inline void produce(const Arguments& a, bool odd) {
+__device__ inline void produce(const Arguments& a, bool mixed) {
   const Convolution& s = a.s;
   const u32 thread = threadIdx.x - 2 * warpgroup;
   const u32 channel = thread / 32 * 4 + thread % 32 / 8;
   const u32 column = thread % 8 * 4;
   const u32 place = swizzled_64(channel, column * 2);
-  u32* const counter = a.prepared.counters + (a.of_block * 2 + odd) * 32;
+  u32* const counter = a.prepared.counters + (a.of_block * 2 + mixed) * 32;
   Ring ring;
   ring.parity = 1;  // slots are empty at first
   if (thread == 0) head()->segment[0] = static_cast<int>(atomicAdd(counter, 1));
   for (u32 round = 0;; round ^= 1) {
     asm volatile("bar.sync 1, 128;" ::: "memory");
     const u32 number = static_cast<u32>(*const_cast<volatile int*>(&head()->segment[round]));
-    const Segment segment = odd ? odd_segment(a.tiles, number) : even_segment(a.tiles, number);
+    const Segment segment = segment_at(a.tiles, number);
     if (segment.length == 0) break;
     const Item item = item_at(a.tiles, segment.first);
     const u32 w = item.w0 + column;
@@ -128,7 +128,7 @@ __device__ inline void produce(const Arguments& a, bool odd) {
         head()->segment[round ^ 1] = static_cast<int>(atomicAdd(counter, 1));
       }
       barrier_wait(Ring::empty_barrier_of(ring.slot), ring.parity);
-      share.store(Ring::plane_of(ring.slot, odd) + place);
+      share.store(Ring::plane_of(ring.slot, mixed) + place);
       if (thread == 0) {
         head()->held[ring.slot] = i < segment.length
                                       ? static_cast<int>(segment.first + i * a.tiles.plane_items)
@@ -136,7 +136,7 @@ __device__ inline void produce(const Arguments& a, bool odd) {
       }
       publish_to_tensor_cores();
       barrier_arrive(ring.full_barrier());
-      ring.advance(odd);
+      ring.advance(mixed);
       from += s.input[1] * s.input[2];
     }
   }
@@ -152,17 +152,16 @@ struct Sums {
   float tap1[64], tap2[64], tap0[64];
 };
 
-// The item's plane and, where `count` is 2, the next one are at these shared addresses.
-__device__ inline void multiply_item(Sums& sums, u32 first_plane, u32 second_plane, u32 count,
-                                     u32 odd_row) {
+// Of one parity. `taps` is the shared address of its weights; the item's plane and, where `planes` is 2, the next
+// one are at the other two.
+__device__ inline void multiply_item(Sums& sums, u32 taps, u32 first_plane, u32 second_plane,
+                                     u32 planes, u32 rows) {
   wgmma_begin();
   u32 add = 0;
 #pragma unroll 1
-  for (u32 plane = 0; plane < count; ++plane) {
+  for (u32 plane = 0; plane < planes; ++plane) {
 #pragma unroll 1
-    for (u32 row = 0; row <= odd_row; ++row) {
-      // Slots of row taps: 1 for even rows; 2, then 0 for odd ones.
-      const u32 taps = weights_address() + (plane * 3 + odd_row + row) * 3 * tap_bytes;
+    for (u32 row = 0; row < rows; ++row, taps += row_tap_bytes) {
       const u64 w = matrix_64(taps, 16, 512);
       const u64 x =
           matrix_64((plane == 0 ? first_plane : second_plane) + row * row_bytes, row_bytes, 512);
@@ -245,7 +244,7 @@ __device__ inline void write_item(const Sums& sums, const Arguments& a, const It
   }
 }
 
-__device__ inline void consume(const Arguments& a, bool odd) {
+__device__ inline void consume(const Arguments& a, bool mixed) {
   const u32 mine = __shfl_sync(~0u, threadIdx.x / warpgroup, 0);  // uniform, or wgmma is serialised
   const u32 lane = threadIdx.x % 32;
   const u32 channel = a.of_block * block_channels + threadIdx.x % warpgroup / 32 * 16 + lane / 4;
@@ -267,30 +266,36 @@ __device__ inline void consume(const Arguments& a, bool odd) {
     if (index == second_plane_only || turn % 2 != mine) {
       turn += index != second_plane_only;
       release(ring.slot);
-      ring.advance(odd);
+      ring.advance(mixed);
       continue;
     }
     ++turn;
     const u32 first = ring.slot;
     u32 second = first;
-    ring.advance(odd);
-    if (odd && item_at(a.tiles, static_cast<u32>(index)).d + 1 < a.tiles.depth.divisor) {
+    ring.advance(mixed);
+    if (item_at(a.tiles, static_cast<u32>(index)).d + 1 < a.tiles.depth.divisor) {
       turn += held() != second_plane_only;
       second = ring.slot;
-      ring.advance(odd);
+      ring.advance(mixed);
     }
 #pragma unroll 1
-    for (u32 odd_row = 0; odd_row < 2; ++odd_row) {
+    for (u32 i = 0; i < block_parities; ++i) {
+      const u32 parity = block_parity(mixed, i);
+      const u32 odd_plane = parity / 2;
+      const u32 odd_row = parity % 2;
       Sums sums;
-      multiply_item(sums, Ring::plane_of(first, odd), Ring::plane_of(second, odd),
-                    first == second ? 1 : 2, odd_row);
-      if (odd_row == 1) {
+      multiply_item(
+          sums,
+          weights_address() + (first_row_tap(parity) - block_first_row_tap(mixed)) * row_tap_bytes,
+          Ring::plane_of(first, mixed), Ring::plane_of(second, mixed),
+          odd_plane && first != second ? 2 : 1, 1 + odd_row);
+      if (i + 1 == block_parities) {
         release(first);
         if (first != second) release(second);
       }
       // Found anew, since no register holds it through the products.
       const Item item = item_at(a.tiles, static_cast<u32>(index));
-      const u32 out_d = 2 * item.d + odd;
+      const u32 out_d = 2 * item.d + odd_plane;
       // Two positions are 16 bytes.
       const bool whole = item.h0 + tile_rows <= a.s.input[1] && a.s.input[2] == tile_columns &&
                          (a.of_block + 1) * block_channels <= a.s.out_channels &&
@@ -326,7 +331,7 @@ __device__ inline void compute_directly(const Arguments& a) {
 }
 
 __device__ inline void double_volume(const Arguments& a) {
-  const bool odd = blockIdx.x < a.odd_blocks;
+  const bool mixed = blockIdx.x >= a.alike_blocks;
   const u32 weights_barrier = shared_address(&head()->weights);
   if (threadIdx.x == 0) {
     for (u32 i = 0; i < most_slots; ++i) {
@@ -348,24 +353,24 @@ __device__ inline void double_volume(const Arguments& a) {
   if (__shfl_sync(~0u, threadIdx.x / warpgroup, 0) == 2) {
     release_registers<producer_registers>();
     if (threadIdx.x == 2 * warpgroup) {
-      const u32 taps = odd ? odd_taps : even_taps;
       const unsigned char* from = a.prepared.weights + u64(a.of_block) * all_taps * tap_bytes +
-                                  (odd ? even_taps * tap_bytes : 0);
-      barrier_arrive_expecting(weights_barrier, taps * tap_bytes);
+                                  block_first_row_tap(mixed) * row_tap_bytes;
+      const u32 row_taps = block_row_taps(mixed);
+      barrier_arrive_expecting(weights_barrier, row_taps * row_tap_bytes);
 #pragma unroll 1
-      for (u32 tap = 0; tap < taps; ++tap) {
-        bulk_copy(weights_address() + tap * tap_bytes, from + tap * tap_bytes, tap_bytes,
+      for (u32 i = 0; i < row_taps; ++i) {
+        bulk_copy(weights_address() + i * row_tap_bytes, from + i * row_tap_bytes, row_tap_bytes,
                   weights_barrier);
       }
     }
     if (a.s.input[2] % 4 == 0 && a.s.input[2] <= tile_columns &&
         (reinterpret_cast<u64>(a.x) & 15) == 0) {
-      produce<true>(a, odd);
+      produce<true>(a, mixed);
     } else {
-      produce<false>(a, odd);
+      produce<false>(a, mixed);
     }
   } else {
     claim_registers<consumer_registers>();
-    consume(a, odd);
+    consume(a, mixed);
   }
 }

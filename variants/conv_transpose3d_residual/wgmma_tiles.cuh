@@ -2,25 +2,27 @@
 // shared memory.
 //
 // Along each dimension the output 2i takes tap 1 from the input i, the output 2i + 1 takes tap 2 from i and
-// tap 0 from i + 1 where that exists. One item of work is 4 rows of 32 input positions in one plane, and all
-// outputs of one depth parity that begin there, for 64 channels:
+// tap 0 from i + 1 where that exists. One item of work is 4 rows of 32 input positions in one plane, and the
+// outputs that begin there, for 64 channels:
 //
 //     w0         w0 + 31                 outputs, 64 channels
 //     +-----------------+ h0           +---------------------------+ 2 h0
-//     | 128 positions,  |              |  8 rows of 64, in plane   |
-//     | 32 channels     |     ==>      |  2 d (even blocks) or     |
-//     +-----------------+ h0 + 3       |  2 d + 1 (odd blocks)     |
+//     | 128 positions,  |              |  8 rows of 64, in planes  |
+//     | 32 channels     |     ==>      |  2 d and 2 d + 1          |
+//     +-----------------+ h0 + 3       |                           |
 //     | one more row    | h0 + 4       +---------------------------+ 2 h0 + 7
-//     +-----------------+              odd blocks also read plane d + 1
+//     +-----------------+
+//     and the same of plane d + 1
 //
 // The matrices: A = a tap's weights [64 output channels][32 input channels], B = x [32 input channels][128
 // positions], D = A B. Rows and planes that a tap reaches for are whole rows of B; columns are not, so three
 // accumulators take the column taps 1, 2 and 0 from the same B, and the epilogue puts them together:
 // y[2w] from E[w], y[2w + 1] from F2[w] + F0[w + 1].
 //
-// Blocks are even or odd by the depth parity of what they write, so that a block's weights, 9 or 18 taps,
-// stay in its shared memory. Beside them is a ring of planes (5 rows each), which one warpgroup fills and
-// two empty.
+// An item's outputs are of four parities, 2 (plane is odd) + (row is odd), which take 1, 2, 2 and 4 row taps of 3
+// column taps each. All weights in two halves leave no shared memory for x; so a block then does parities 0 and 3
+// (plane and row alike) or 1 and 2 (mixed): 15 or 12 taps, and as many outputs. Beside the weights is a ring of planes
+// (5 rows each), which one warpgroup fills and two empty.
 #pragma once
 
 #include "variants/conv_transpose3d_residual/convolution.cuh"
@@ -40,12 +42,29 @@ constexpr u32 row_bytes = parts * row_part_bytes;
 constexpr u32 plane_bytes = plane_rows * row_bytes;
 constexpr u32 tap_part_bytes = block_channels * tile_channels * 2;
 constexpr u32 tap_bytes = parts * tap_part_bytes;
-constexpr u32 even_taps = 9;
-constexpr u32 odd_taps = 18;
-constexpr u32 all_taps = even_taps + odd_taps;
+constexpr u32 row_tap_bytes = 3 * tap_bytes;
+constexpr u32 all_taps = 27;
 
 // In each dimension taps are kept in the order 1, 2, 0.
 __device__ constexpr u32 tap_slot(u32 tap) { return tap == 0 ? 2 : tap - 1; }
+// The first of a parity's row taps: they are kept by parity, in the order 0, 3, 1, 2.
+__device__ constexpr u32 first_row_tap(u32 parity) {
+  return parity % 3 == 0 ? parity / 3 : 3 + 2 * parity;
+}
+
+// Blocks are of two kinds, or all of one that does everything.
+constexpr bool two_kinds = PRODUCTS == 3;
+constexpr u32 block_parities = two_kinds ? 2 : 4;
+__device__ constexpr u32 block_parity(bool mixed, u32 i) {
+  return mixed ? 1 + i : i < 2 ? 3 * i : i - 1;
+}
+__device__ constexpr u32 block_first_row_tap(bool mixed) { return mixed ? 5 : 0; }
+__device__ constexpr u32 block_row_taps(bool mixed) { return !two_kinds ? 9 : mixed ? 4 : 5; }
+#if PRODUCTS == 3
+__device__ constexpr u32 block_slots(bool mixed) { return mixed ? MIXED_SLOTS : ALIKE_SLOTS; }
+#else
+__device__ constexpr u32 block_slots(bool) { return SLOTS; }
+#endif
 
 constexpr u32 most_slots = 8;     // of the ring
 constexpr u32 head_bytes = 1024;  // barriers and what the slots hold
@@ -59,15 +78,15 @@ struct Head {
 constexpr int no_more = -1;
 constexpr int second_plane_only = -2;
 
-// The tiles of a problem, and how odd blocks take them. Items that follow each other in depth are a stack; an
-// odd block reads each plane of a segment of one once for the two items that need it. Long segments come
-// first, short ones last, so that all blocks end together.
+// The tiles of a problem, and how blocks take them. Items that follow each other in depth are a stack; a block reads
+// each plane of a segment of one once for the two items that need it. Long segments come first, short ones
+// last, so that all blocks end together.
 struct Tiles {
   Divisor depth, rows, columns;  // planes, tiles of 4 rows, tiles of 32 columns
   Divisor per_long, per_short;   // segments of a stack
-  u32 items;                     // of one depth parity
-  u32 plane_items;               // from an item to the one a plane further
-  u32 long_segments;             // all of them
+  u32 items;
+  u32 plane_items;    // from an item to the one a plane further
+  u32 long_segments;  // all of them
   u32 long_stacks;
 };
 constexpr u32 long_segment = 8;
@@ -91,10 +110,10 @@ __device__ inline Item item_at(const Tiles& tiles, u32 index) {
 struct Segment {
   u32 first;   // item
   u32 length;  // 0: there are no more
-  u32 planes;  // one more where an odd block's last item needs the next
+  u32 planes;  // one more where the last item needs the next
 };
 
-__device__ inline Segment odd_segment(const Tiles& tiles, u32 number) {
+__device__ inline Segment segment_at(const Tiles& tiles, u32 number) {
   const bool is_long = number < tiles.long_segments;
   const u32 rest = is_long ? number : number - tiles.long_segments;
   const u32 in_order = is_long ? tiles.per_long.quotient(rest) : tiles.per_short.quotient(rest);
@@ -111,8 +130,4 @@ __device__ inline Segment odd_segment(const Tiles& tiles, u32 number) {
       stack * tiles.depth.divisor >= tiles.items ? 0 : min(most, tiles.depth.divisor - depth);
   segment.planes = segment.length + (depth + segment.length < tiles.depth.divisor);
   return segment;
-}
-__device__ inline Segment even_segment(const Tiles& tiles, u32 number) {
-  const u32 length = number < tiles.items ? 1 : 0;
-  return {number, length, length};
 }

@@ -16,7 +16,7 @@ struct Prepared {
   // = s (2 s + 4 C + b + 1) + C (2 C + b + 1): two instructions an output.
   float2* coefficients;
   u32* unusual;   // pack_blocks flags for each block of channels
-  u32* counters;  // two for each block of channels, 32 words apart: the next segment of each class
+  u32* counters;  // two for each block of channels, 32 words apart: the next segment of each kind
 };
 
 // unusual: a weight that is not finite, or may become so when it is rounded. Zeros that pad x must not meet
@@ -41,7 +41,13 @@ __device__ inline void pack(const Prepared& to, const float* w, const float* con
   const u32 channel = of_block * block_channels + out;
   const bool exists = channel < s.out_channels && in < s.in_channels;
   const float value = exists ? __ldg(w + (u64(in) * s.out_channels + channel) * 27 + tap) : 0.0f;
-  const u32 slot = (tap_slot(tap / 9) * 3 + tap_slot(tap / 3 % 3)) * 3 + tap_slot(tap % 3);
+  const u32 depth_tap = tap_slot(tap / 9);
+  const u32 row_tap = tap_slot(tap / 3 % 3);
+  const u32 odd_row = row_tap != 0;
+  const u32 slot = (first_row_tap(2 * (depth_tap != 0) + odd_row) + depth_tap / 2 * (1 + odd_row) +
+                    row_tap / 2) *
+                       3 +
+                   tap_slot(tap % 3);
   unsigned char* place =
       to.weights + (of_block * all_taps + slot) * tap_bytes + swizzled_64(out, in * 2);
   const Halves halves = halves_of(value);
