@@ -1,17 +1,6 @@
 // As cuda_wgmma_bf16 in fp16: 11 bits instead of 8, and a narrow range.
 #ifdef __CUDACC_RTC__
 #include "variants/conv_transpose3d_residual/wgmma_double.cuh"
-
-extern "C" __global__ void __launch_bounds__(pack_threads)
-    pack(const __grid_constant__ Arguments a) {
-  pack(a.prepared, a.w, a.conv_bias, a.b, a.s);
-}
-
-extern "C" __global__ void __launch_bounds__(all_threads, 1)
-    convolve(const __grid_constant__ Arguments a) {
-  double_volume(a);
-}
-
 #else
 #include "variants/conv_transpose3d_residual/wgmma_double.hpp"
 

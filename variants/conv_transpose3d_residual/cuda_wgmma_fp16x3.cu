@@ -2,21 +2,6 @@
 // two fp16 under a common power of two, three products of them, sums in float32.
 #ifdef __CUDACC_RTC__
 #include "variants/conv_transpose3d_residual/wgmma_strips.cuh"
-
-extern "C" __global__ void __launch_bounds__(pack_threads)
-    pack(const __grid_constant__ Arguments a) {
-  pack(a.prepared, a.w, a.conv_bias, a.b, a.s);
-}
-
-extern "C" __global__ void __launch_bounds__(all_threads, 1)
-    convolve_whole(const __grid_constant__ Arguments a) {
-  do_strips<true>(a);
-}
-extern "C" __global__ void __launch_bounds__(all_threads, 1)
-    convolve_any(const __grid_constant__ Arguments a) {
-  do_strips<false>(a);
-}
-
 #else
 #include "variants/conv_transpose3d_residual/wgmma_strips.hpp"
 

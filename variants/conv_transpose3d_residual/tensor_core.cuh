@@ -57,6 +57,19 @@ __device__ inline u32 to_bf16(float lower, float upper) {
   return both;
 }
 
+// And to the nearest fp16; infinite beyond 65519.
+__device__ inline u32 to_fp16(float lower, float upper) {
+  u32 both;
+  asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(upper), "f"(lower));
+  return both;
+}
+// The fp16 in the lower half of a word.
+__device__ inline float from_fp16(u32 bits) {
+  float value;
+  asm("{ .reg .b16 h;\n cvt.u16.u32 h, %1;\n cvt.f32.f16 %0, h; }" : "=f"(value) : "r"(bits));
+  return value;
+}
+
 // To the nearest TF32, as a float whose last 13 bits are 0.
 __device__ inline u32 to_tf32(float value) {
   u32 rounded;

@@ -3,10 +3,7 @@
 #pragma once
 
 #include "variants/conv_transpose3d_residual/convolution.cuh"
-
-__device__ inline u32 shared_address(const void* pointer) {
-  return static_cast<u32>(__cvta_generic_to_shared(pointer));
-}
+#include "variants/conv_transpose3d_residual/tensor_core.cuh"
 
 // ---- mbarrier: a phase ends when `arrivals` threads have arrived and all expected bytes have come.
 

@@ -9,28 +9,15 @@ struct Halves {
 
 #if FORMAT == 0                             // bf16: the exponents of float32
 constexpr float largest_weight = 0x1p126f;  // beyond which rounding may overflow
-__device__ inline u32 rounded_pair(float first, float second) {
-  u32 both;
-  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(second), "f"(first));
-  return both;
-}
+__device__ inline u32 rounded_pair(float first, float second) { return to_bf16(first, second); }
 __device__ inline float first_of(u32 pair) { return __uint_as_float(pair << 16); }
 __device__ inline float second_of(u32 pair) { return __uint_as_float(pair & 0xFFFF0000u); }
 __device__ inline void multiply(float (&d)[64], u64 a, u64 b, u32 add) { wgmma_bf16(d, a, b, add); }
 #else  // fp16
 constexpr float largest_weight = 32768.0f;
-__device__ inline u32 rounded_pair(float first, float second) {
-  u32 both;
-  asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(second), "f"(first));
-  return both;
-}
-__device__ inline float half_value(u32 bits) {
-  float value;
-  asm("{ .reg .b16 h;\n cvt.u16.u32 h, %1;\n cvt.f32.f16 %0, h; }" : "=f"(value) : "r"(bits));
-  return value;
-}
-__device__ inline float first_of(u32 pair) { return half_value(pair & 0xFFFF); }
-__device__ inline float second_of(u32 pair) { return half_value(pair >> 16); }
+__device__ inline u32 rounded_pair(float first, float second) { return to_fp16(first, second); }
+__device__ inline float first_of(u32 pair) { return from_fp16(pair & 0xFFFF); }
+__device__ inline float second_of(u32 pair) { return from_fp16(pair >> 16); }
 __device__ inline void multiply(float (&d)[64], u64 a, u64 b, u32 add) { wgmma_f16(d, a, b, add); }
 #endif
 

@@ -9,20 +9,10 @@
 constexpr float low_scale = 0x1p11f;
 constexpr float least_scaled = 0x1p-15f;
 
-__device__ inline u32 fp16_pair(float first, float second) {
-  u32 both;
-  asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(second), "f"(first));
-  return both;
-}
-__device__ inline float fp16_value(u32 bits) {
-  float value;
-  asm("{ .reg .b16 h;\n cvt.u16.u32 h, %1;\n cvt.f32.f16 %0, h; }" : "=f"(value) : "r"(bits));
-  return value;
-}
 // What the highs left.
 __device__ inline u32 low_pair(float first, float second, u32 highs) {
-  return fp16_pair((first - fp16_value(highs & 0xFFFF)) * low_scale,
-                   (second - fp16_value(highs >> 16)) * low_scale);
+  return to_fp16((first - from_fp16(highs & 0xFFFF)) * low_scale,
+                 (second - from_fp16(highs >> 16)) * low_scale);
 }
 
 // The magnitudes met so far. As integers they order like the floats; zero, less 1, is the greatest.

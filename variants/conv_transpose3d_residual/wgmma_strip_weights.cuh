@@ -88,7 +88,7 @@ __device__ inline void pack(const Prepared& to, const float* w, const float* con
     unsigned char* const place =
         block + step * step_bytes + tap_slot(tap % 3) * tap_bytes + swizzled_32(out, in % 16 * 2);
     const float scaled = values[i] * all.scaling();
-    const u32 high = fp16_pair(scaled, 0.0f);
+    const u32 high = to_fp16(scaled, 0.0f);
     *reinterpret_cast<unsigned short*>(place) = static_cast<unsigned short>(high);
     *reinterpret_cast<unsigned short*>(place + part_bytes) =
         static_cast<unsigned short>(low_pair(scaled, 0.0f, high));

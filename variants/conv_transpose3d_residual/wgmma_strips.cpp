@@ -26,15 +26,6 @@ struct Prepared {
   void* channels;
 };
 
-struct Divisor {
-  Divisor() = default;
-  explicit Divisor(std::int64_t by)
-      : divisor(static_cast<std::uint32_t>(by)), magic(~std::uint32_t{0} / divisor) {}
-  std::uint32_t divisor = 1, magic = ~std::uint32_t{0};
-};
-
-std::int64_t pieces(std::int64_t whole, std::int64_t piece) { return (whole + piece - 1) / piece; }
-
 struct Strips {
   Strips(const ConvTranspose3d& sizes, const KernelConvolution& counts)
       : columns(pieces(sizes.input[2], strip_columns)),

@@ -125,7 +125,7 @@ struct Row {
 __device__ inline void split_pair(u32& high, u32& low, float first, float second, float scaling) {
   const float a = first * scaling;
   const float b = second * scaling;
-  high = fp16_pair(a, b);
+  high = to_fp16(a, b);
   low = low_pair(a, b, high);
 }
 __device__ inline void split(Row& to, const Read& from, float scaling) {
@@ -386,4 +386,18 @@ __device__ inline void do_strips(const Arguments& a) {
     }
     if (strip.columns != 0 && !representable) write_strip_directly(a, strip);
   }
+}
+
+extern "C" __global__ void __launch_bounds__(pack_threads)
+    pack(const __grid_constant__ Arguments a) {
+  pack(a.prepared, a.w, a.conv_bias, a.b, a.s);
+}
+
+extern "C" __global__ void __launch_bounds__(all_threads, 1)
+    convolve_whole(const __grid_constant__ Arguments a) {
+  do_strips<true>(a);
+}
+extern "C" __global__ void __launch_bounds__(all_threads, 1)
+    convolve_any(const __grid_constant__ Arguments a) {
+  do_strips<false>(a);
 }
