@@ -1,0 +1,67 @@
+// The numbers of wgmma_scaled_halves.cuh: a float32 as two fp16 under a power of two shared with greater ones.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+#include "tests/contracts.hpp"
+#include "tests/seed.hpp"
+
+namespace fusebench {
+namespace {
+
+struct Held {
+  double high, low;  // low in units of 2^-11
+  [[nodiscard]] double value() const { return high + std::ldexp(low, -11); }
+};
+
+Held hold(double scaled) {
+  const double high = test::rounded(scaled, 10, -14);
+  return {high, test::rounded(std::ldexp(scaled - high, 11), 10, -14)};
+}
+
+// A float in [2^exponent, 2^(exponent + 1)).
+float between_powers(std::mt19937_64& random, int exponent) {
+  const auto fraction = static_cast<double>(random() % (1U << 23)) / (1U << 23);
+  return static_cast<float>(std::ldexp(1.0 + fraction, exponent));
+}
+
+TEST(ScaledHalves, HoldWhatIsAtLeastTwoToTheMinus15Within21Bits) {
+  std::mt19937_64 random(test::seed());
+  for (int exponent = -15; exponent <= 14; ++exponent) {
+    for (int i = 0; i < 20000; ++i) {
+      const double scaled = between_powers(random, exponent);
+      const double held = hold(scaled).value();
+      ASSERT_LE(std::abs(held - scaled), std::ldexp(scaled, -21)) << scaled;
+    }
+  }
+}
+
+TEST(ScaledHalves, HoldLessOfWhatIsSmaller) {
+  std::mt19937_64 random(test::seed());
+  int worse = 0;
+  for (int i = 0; i < 1000; ++i) {
+    const double scaled = between_powers(random, -18);
+    worse += std::abs(hold(scaled).value() - scaled) > std::ldexp(scaled, -21);
+  }
+  EXPECT_GT(worse, 100);
+}
+
+// float32's contract allows 32 u = 2^-19 of each product.
+TEST(ScaledHalves, ThreeProductsAreWithinFloat32sContract) {
+  std::mt19937_64 random(test::seed());
+  double largest = 0;
+  for (int i = 0; i < 300000; ++i) {
+    const double x = between_powers(random, static_cast<int>(random() % 30) - 15);
+    const double w = between_powers(random, static_cast<int>(random() % 30) - 15);
+    const Held a = hold(x);
+    const Held b = hold(w);
+    const double sum = a.high * b.high + std::ldexp(a.high * b.low + a.low * b.high, -11);
+    largest = std::max(largest, std::abs(sum - x * w) / (x * w));
+  }
+  EXPECT_LT(largest, std::ldexp(1.0, -19));
+  EXPECT_GT(largest, std::ldexp(1.0, -23));
+}
+
+}  // namespace
+}  // namespace fusebench
