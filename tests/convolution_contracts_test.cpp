@@ -136,7 +136,7 @@ TEST(ConvolutionContracts, AcceptHonestSumsOnEveryInputInTheirRange) {
     double largest = 0;  // share of the bound that was used
     for (const InputSet& set : all_sets(problem)) {
       const Inputs inputs = make(problem, set, seed);
-      if (!in_range(inputs, operand_format(contract.precision).most)) continue;
+      if (!in_range(inputs, convolution().format_of(contract.precision).most)) continue;
       const Simulation simulation(p, inputs);
       std::vector<Expectation> expected(static_cast<std::size_t>(p.output_elements()));
       convolution().oracle(problem, inputs.spans())->expect(0, expected);

@@ -97,6 +97,12 @@ class Operator {
   /// Bytes that any implementation must move: each input read once, the output written once.
   [[nodiscard]] virtual std::int64_t useful_bytes(const Problem& problem) const = 0;
 
+  /// operand_format(precision), where the operator's bounds hold for a wider range of operands than that with
+  /// that one as `most`.
+  [[nodiscard]] virtual OperandFormat format_of(Precision precision) const noexcept {
+    return operand_format(precision);
+  }
+
   /// `inputs` are the input tensors in order and outlive the oracle.
   [[nodiscard]] virtual std::unique_ptr<Oracle> oracle(
       const Problem& problem, std::span<const std::span<const float>> inputs) const = 0;

@@ -52,7 +52,7 @@ std::vector<Case> battery_cases(const Operator& op, const VariantInfo& variant, 
 }
 
 bool within_range(const Operator& op, const Case& one, Precision precision, std::uint64_t seed) {
-  const double most = operand_format(precision).most;
+  const double most = op.format_of(precision).most;
   const std::vector<TensorSpec> specs = op.tensors(one.problem);
   for (std::size_t t = 0; t < one.inputs.recipes.size(); ++t) {
     const InputRecipe& recipe = one.inputs.recipes[t];
