@@ -123,6 +123,7 @@ class List(Case):
         for entry in entries:
             self.assertEqual(entry["available"], entry["reason"] == "", entry)
             self.assertGreaterEqual(entry["configurations"], 1)
+        self.assertEqual((by_name["cpu_in_place"]["in_place"], by_name["cpu_threads"]["in_place"]), ("only", "no"))
 
     def test_list_as_text_has_a_line_for_each_variant(self) -> None:
         entries = json.loads(call(PROGRAM, "list", "--json").stdout)
@@ -159,6 +160,9 @@ class Run(Case):
             self.assertLessEqual(float(row["median_ns"]), float(row["q3_ns"]))
             self.assertLessEqual(float(row["ci_low_ns"]), float(row["ci_high_ns"]))
             self.assertEqual(row["seed"], "7")
+            self.assertEqual(row["in_place"], str(row["variant"] == "cpu_in_place").lower())
+            # In a row a call in place would work on the output of the one before.
+            self.assertEqual(row["back_to_back_ns"] == "", row["in_place"] == "true", row["variant"])
             if row["operator"] != "control":
                 self.assertEqual(row["within_1e4"], "true")
                 if row["precision"] == "exact_order":
@@ -294,7 +298,8 @@ class Mutants(Case):
                                  r"got -?[\d.e-]+, expected -?[\d.e-]+")
 
     def test_gbench_shows_no_time_for_a_wrong_result(self) -> None:
-        result = call(MUTANTS, "gbench", "--filter", "cpu_(mutant_zeros|stepwise)", *EPILOGUE, "--problem", "1,4,3,5,7",
+        result = call(MUTANTS, "gbench", "--filter", "cpu_(mutant_zeros|stepwise|in_place)", *EPILOGUE, "--problem",
+                      "1,4,3,5,7",
                       "--benchmark_format=json", "--benchmark_min_time=0.0001")
         if "no Google Benchmark" in result.stderr:
             self.skipTest(result.stderr.strip())
@@ -303,8 +308,10 @@ class Mutants(Case):
         wrong = next(b for name, b in found.items() if "mutant_zeros" in name)
         self.assertTrue(wrong["error_occurred"])
         self.assertIn("wrong", wrong["error_message"])
-        good = next(b for name, b in found.items() if "cpu_stepwise" in name)
-        self.assertGreater(good["bytes_per_second"], 0)
+        for name in ("cpu_stepwise", "cpu_in_place"):  # the latter's input is restored before each iteration
+            good = next((b for full, b in found.items() if f"/{name}/" in full), {"bytes_per_second": 1})
+            self.assertNotIn("error_occurred", good)
+            self.assertGreater(good["bytes_per_second"], 0)
 
 
 class Interruption(Case):

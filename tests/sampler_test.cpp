@@ -185,6 +185,18 @@ TEST(TakeSamples, FillsTwentyMillisecondsBackToBackWithOneToFiftyCalls) {
   }
 }
 
+TEST(TakeSamples, TimesNoCallsInARowWhereThereAreNone) {
+  FakeStopwatch stopwatch = steady(5'000);
+  TimedCalls calls = stopwatch.calls();
+  calls.back_to_back = {};
+  calls.graph = {};
+  const Timing timing = take_samples(calls, {.max_seconds = for_ever}, 0);
+  EXPECT_EQ(timing.samples.size(), 30U);
+  EXPECT_EQ(timing.back_to_back_ns, std::nullopt);
+  EXPECT_EQ(timing.graph_ns, std::nullopt);
+  EXPECT_EQ(timing.graph_note, "");
+}
+
 TEST(TakeSamples, PassesOnWhatACallThrows) {
   FakeStopwatch stopwatch = steady(5'000);
   TimedCalls calls = stopwatch.calls();
@@ -224,6 +236,7 @@ TEST(Summarise, LeavesAbsentWhatWasNotMeasured) {
   timing.samples = {{20, 0, false}, {20, 0, false}};
   Record record;
   summarise(timing, record);
+  EXPECT_EQ(record.back_to_back_ns, std::nullopt);
   EXPECT_EQ(record.graph_ns, std::nullopt);
   EXPECT_EQ(record.sm_clock_mhz, std::nullopt);
 }

@@ -129,12 +129,14 @@ class Problems(unittest.TestCase):
 class Tables(Case):
     def test_each_variant_shows_its_fastest_configuration_that_passed_with_peers_between(self) -> None:
         run = self.write("run.csv", [row("a", 300, configuration="k=1"), row("a", 100, configuration="k=2"),
-                                     row("a", None, configuration="k=3"), row("b", 200, within_1e4="false")])
+                                     row("a", None, configuration="k=3"), row("b", 200, within_1e4="false"),
+                                     row("c", 400, in_place="true")])
         peers = self.write("peers.csv", [row("torch", 150, run_id="p"), row("a", 50, run_id="p"),
                                          row("elsewhere", 1, problem="n=2")])
         text = self.script("table", str(run), "--with", str(peers)).stdout
         names = [line.split(" |")[0] for line in text.splitlines() if line.startswith("| `")]
-        self.assertEqual(names, ["| `a` (peer)", "| `a` (best of 3, 2 passed)", "| `torch` (peer)", "| `b`"])
+        self.assertEqual(names, ["| `a` (peer)", "| `a` (best of 3, 2 passed)", "| `torch` (peer)", "| `b`",
+                                 "| `c` (in place)"])
         self.assertIn("| **no** |", next(line for line in text.splitlines() if "`b`" in line))
 
     def test_bad_input_is_one_line_and_code_2(self) -> None:

@@ -113,6 +113,25 @@ TEST(ResultTable, MarksTheFastestWithin1e4AndTheBestOfEachPrecision) {
   EXPECT_THAT(text, HasSubstr("* fastest within 1e-4"));
 }
 
+TEST(ResultTable, SaysWhatIsInPlaceAndRanksItWithNoOther) {
+  Record fastest = passed("overwrites", 50);
+  fastest.in_place = true;
+  const std::string text = table_of_best({passed("keeps", 100), fastest});
+  EXPECT_THAT(order_of(text, {"keeps", "overwrites"}), ElementsAre("overwrites", "keeps"));
+  EXPECT_THAT(line_of(text, "overwrites"), HasSubstr(" passed in place "));
+  EXPECT_EQ(last_word(line_of(text, "overwrites")), "-");
+  EXPECT_EQ(last_word(line_of(text, "keeps")), "*+");
+  EXPECT_THAT(text, HasSubstr("in place: the output overwrites the first input"));
+  EXPECT_THAT(table_of_best({passed("keeps", 100)}), Not(HasSubstr("in place")));
+}
+
+TEST(ResultTable, CountsTheSpeedUpOfWhatIsInPlaceFromTheSameBaseline) {
+  Record in_place = passed("overwrites", 50);
+  in_place.in_place = true;
+  EXPECT_THAT(line_of(table({passed("unfused", 200), in_place}, {"unfused"}), "overwrites"),
+              HasSubstr("4.00x"));
+}
+
 TEST(ResultTable, MarksOneRowAlthoughAnotherIsAsFast) {
   const std::string text = table({passed("a", 100), passed("b", 100)});
   EXPECT_EQ(last_word(line_of(text, "a")), "*+");

@@ -3,6 +3,7 @@
 // NaN and Inf handled by luck, and tails of rows.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <span>
 #include <string>
@@ -72,10 +73,12 @@ TEST_P(CpuEpilogue, KeepsItsContractOnEveryPairOfSpecialValues) {
   const VariantInfo& info = GetParam()->info();
   const AcceptanceRule rule = rule_of(epilogue, info.precision);
   for (const Configuration& configuration : info.parameters.all()) {
-    std::vector<float> y(c.size(), 12345.0F);
+    // In place c is overwritten, so that it is y that is handed over as both.
+    std::vector<float> y = c;
+    float* const from = info.in_place == InPlace::only ? y.data() : const_cast<float*>(c.data());
+    if (from != y.data()) std::fill(y.begin(), y.end(), 12345.0F);
     const auto plan = GetParam()->prepare(problem, configuration, *device_);
-    plan->enqueue(
-        TensorTable({const_cast<float*>(c.data()), const_cast<float*>(b.data()), y.data()}));
+    plan->enqueue(TensorTable({from, const_cast<float*>(b.data()), y.data()}));
     for (std::size_t i = 0; i < c.size(); ++i) {
       EXPECT_TRUE(accepted(rule, expected[i], y[i]))
           << configuration.to_string() << ": c=" << c[i] << " b=" << b[i] << " gives " << y[i]
@@ -104,6 +107,8 @@ TEST_P(CpuVariant, IsRightAtEveryAlignmentOfEveryTensor) {
   const auto plan = GetParam()->prepare(problem, info.parameters.default_configuration(), *device_);
   for (std::size_t from = 0; from < 4; ++from) {
     for (std::size_t to = 0; to < 4; ++to) {
+      const bool in_place = info.in_place == InPlace::only;
+      if (in_place && to != from) continue;
       std::vector<std::span<const float>> inputs;
       std::vector<void*> addresses;
       for (std::size_t i = 0; i + 1 < tensors.size(); ++i) {
@@ -113,6 +118,10 @@ TEST_P(CpuVariant, IsRightAtEveryAlignmentOfEveryTensor) {
       }
       addresses.push_back(y.data() + to);
       device_->poison(y.data(), count + room, seed);
+      if (in_place) {
+        std::copy(inputs[0].begin(), inputs[0].end(), y.begin() + static_cast<std::ptrdiff_t>(to));
+        addresses.front() = addresses.back();
+      }
       plan->enqueue(TensorTable(addresses));
       const std::span<const float> got(y.data() + to, static_cast<std::size_t>(count));
       const auto oracle = op.oracle(problem, inputs);
@@ -131,7 +140,8 @@ TEST_P(CpuVariant, IsRightInEveryConfigurationAtEveryAwkwardSize) {
   LocalCandidate candidate(*device_);
   for (const Problem& problem : op.awkward_problems(Battery::quick)) {
     if (GetParam()->refuses(problem)) continue;
-    Workbench bench(op, problem, seed, *device_);
+    Workbench bench(op, problem, official_inputs(op, problem), placements(info.in_place).front(),
+                    seed, *device_);
     for (const Configuration& configuration : info.parameters.all()) {
       candidate.adopt(GetParam()->prepare(problem, configuration, *device_), bench.views());
       const Verdict verdict = verify_once(candidate, bench, *device_, rule_of(op, info.precision));

@@ -45,7 +45,7 @@ INSTANTIATE_TEST_SUITE_P(OfTensorsOf, RedZones, testing::Values(4, 60, 4096, 410
 constexpr std::size_t zone = PlacedTensor::zone_bytes;
 
 TEST_P(RedZones, AreWholeWhenTheWholeTensorAndNothingElseIsWrittenInEveryPlacement) {
-  for (const Placement& placement : placements(/*in_place=*/true)) {
+  for (const Placement& placement : placements(InPlace::also)) {
     PlacedTensor tensor = placed(placement);
     tensor.arm(7);
     std::memset(tensor.address(), 0, GetParam());
@@ -54,7 +54,7 @@ TEST_P(RedZones, AreWholeWhenTheWholeTensorAndNothingElseIsWrittenInEveryPlaceme
 }
 
 TEST_P(RedZones, SayHowFarOutsideWasWrittenInEveryPlacementThatHasThem) {
-  for (const Placement& placement : placements(/*in_place=*/false)) {
+  for (const Placement& placement : placements(InPlace::no)) {
     PlacedTensor tensor = placed(placement);
     for (const std::size_t bytes : {std::size_t{1}, std::size_t{4}, zone - 1, zone}) {
       if (placement.edge == Edge::none) {
@@ -85,7 +85,7 @@ TEST_P(RedZones, FindASingleByteFarOutside) {
 }
 
 TEST_P(RedZones, LieWhereThePlacementSays) {
-  for (const Placement& placement : placements(/*in_place=*/false)) {
+  for (const Placement& placement : placements(InPlace::no)) {
     PlacedTensor tensor = placed(placement);
     const auto begin = reinterpret_cast<std::uintptr_t>(tensor.address());
     switch (placement.edge) {

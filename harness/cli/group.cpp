@@ -132,9 +132,10 @@ std::vector<Group> groups_of(std::span<const Record> records, std::span<const Re
 }
 
 std::string marks(const Record& record, std::span<const Record* const> ranked) {
+  // Who may overwrite an input has an easier task.
   const auto best = [&](auto accept) {
-    const auto it =
-        std::find_if(ranked.begin(), ranked.end(), [&](const Record* r) { return accept(*r); });
+    const auto it = std::find_if(ranked.begin(), ranked.end(),
+                                 [&](const Record* r) { return !r->in_place && accept(*r); });
     return it != ranked.end() && *it == &record;
   };
   std::string text;

@@ -37,7 +37,8 @@ struct Group {
 [[nodiscard]] bool is_timed(const Record& record);
 [[nodiscard]] bool is_control(const Record& record);
 
-/// "*" for the fastest within 1e-4 of the exact reference order, "+" for the fastest of its precision.
+/// "*" for the fastest within 1e-4 of the exact reference order, "+" for the fastest of its precision; both
+/// among those that leave their inputs as they are.
 [[nodiscard]] std::string marks(const Record& record, std::span<const Record* const> ranked);
 
 /// The group's rows, peers among the ranked by time, without the controls. Of several configurations of a

@@ -29,13 +29,14 @@ int list(const ListOptions& options) {
     return std::pair(a.job.operator_name, a.device) < std::pair(b.job.operator_name, b.device);
   });
   std::vector<std::vector<std::string>> rows = {
-      {"operator", "variant", "device", "precision", "configurations", "available"}};
+      {"operator", "variant", "device", "precision", "in place", "configurations", "available"}};
   nlohmann::json document = nlohmann::json::array();
   for (const Item& item : items) {
     const VariantInfo& info = item.variant->info();
     const std::size_t configurations = info.parameters.all().size();
     rows.push_back({info.operator_name, info.name, std::string(to_string(info.device)),
-                    std::string(to_string(info.precision)), std::to_string(configurations),
+                    std::string(to_string(info.precision)), std::string(to_string(info.in_place)),
+                    std::to_string(configurations),
                     item.unavailable.empty() ? "yes" : "no: " + item.unavailable});
     document.push_back(
         {{"operator", info.operator_name},
@@ -43,12 +44,13 @@ int list(const ListOptions& options) {
          {"idea", info.idea},
          {"device", to_string(info.device)},
          {"precision", to_string(info.precision)},
+         {"in_place", to_string(info.in_place)},
          {"configurations", configurations},
          {"default_configuration", info.parameters.default_configuration().to_string()},
          {"available", item.unavailable.empty()},
          {"reason", item.unavailable}});
   }
-  constexpr std::array<std::size_t, 5> left = {0, 1, 2, 3, 5};
+  constexpr std::array<std::size_t, 6> left = {0, 1, 2, 3, 4, 6};
   fmt::print("{}", options.json ? document.dump(2) + "\n" : align(rows, left));
   for (const DeviceKind kind : options.selection().devices) {
     const auto traits = probe_device(kind).traits;

@@ -34,8 +34,10 @@ std::string within(const Record& record) {
 
 std::string outcome_of(const Shown& row) {
   std::string outcome(to_string(row.record->outcome));
+  if (row.record->in_place) outcome += " in place";
   if (!row.peer) return outcome;
-  return row.record->outcome == Outcome::passed ? "peer" : "peer " + outcome;
+  if (row.record->outcome != Outcome::passed) return "peer " + outcome;
+  return row.record->in_place ? "peer in place" : "peer";
 }
 
 // The configuration only where it tells something; the CSV always has it.
@@ -199,6 +201,11 @@ std::string result_table(std::span<const Record> records, const TableOptions& op
   if (std::any_of(records.begin(), records.end(), is_ranked)) {
     text += "* fastest within 1e-4 of the exact reference order   + best of its precision   "
             "spread: interquartile range over the median\n";
+  }
+  if (std::any_of(records.begin(), records.end(),
+                  [](const Record& r) { return is_ranked(r) && r.in_place; })) {
+    text += "in place: the output overwrites the first input; such variants are not ranked with "
+            "the others\n";
   }
   return text;
 }

@@ -22,6 +22,7 @@ struct Record {
   std::string timestamp_utc;
   std::string git_commit;
   bool dirty = false;
+  bool in_place = false;  ///< every call's output was the first input's memory
   std::string operator_name;
   std::string variant;
   std::string configuration;

@@ -52,6 +52,7 @@ void visit_fields(R& r, Visitor&& visit) {
   visit("cases", r.cases);
   visit("judge", r.judge);
   visit("plan", r.plan);
+  visit("in_place", r.in_place);
 }
 
 }  // namespace fusebench

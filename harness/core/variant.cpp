@@ -16,6 +16,15 @@ class FunctionPlan final : public Plan {
 
 }  // namespace
 
+std::string_view to_string(InPlace in_place) noexcept {
+  switch (in_place) {
+    case InPlace::no: return "no";
+    case InPlace::also: return "also";
+    case InPlace::only: return "only";
+  }
+  return "unknown";
+}
+
 std::unique_ptr<Plan> make_plan(std::function<void(const TensorTable&)> body) {
   return std::make_unique<FunctionPlan>(std::move(body));
 }

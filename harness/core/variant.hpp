@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "harness/core/device_traits.hpp"
@@ -45,6 +46,14 @@ class Plan {
 /// A plan whose enqueue() calls `body`.
 [[nodiscard]] std::unique_ptr<Plan> make_plan(std::function<void(const TensorTable&)> body);
 
+/// May, or must, the output be the first input's memory, which the call then overwrites?
+enum class InPlace {
+  no,    ///< never called so
+  also,  ///< right either way: timed with an output of its own, verified in place as well
+  only,  ///< called in no other way: every case and every timed call is in place
+};
+[[nodiscard]] std::string_view to_string(InPlace in_place) noexcept;
+
 struct VariantInfo {
   std::string operator_name;
   std::string name;  ///< "<device>_<idea>"
@@ -52,7 +61,7 @@ struct VariantInfo {
   DeviceKind device = DeviceKind::cpu;
   Precision precision = Precision::float32;
   ParameterSpace parameters;
-  bool in_place = false;  ///< is right too when the output is the first input's memory
+  InPlace in_place = InPlace::no;
   bool baseline = false;  ///< the unfused one that speed-ups are counted from, one for each device
 };
 

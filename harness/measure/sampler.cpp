@@ -82,10 +82,12 @@ Timing take_samples(const TimedCalls& calls, const SamplingLimits& limits,
   }
 
   const double median = median_of(times);
-  const int count = static_cast<int>(
-      std::clamp(back_to_back_target_ns / std::max(median, 1.0), 1.0, double{most_back_to_back}));
-  timing.back_to_back_ns = calls.back_to_back(count);
-  if (median < short_call_ns) {
+  if (calls.back_to_back) {
+    const int count = static_cast<int>(
+        std::clamp(back_to_back_target_ns / std::max(median, 1.0), 1.0, double{most_back_to_back}));
+    timing.back_to_back_ns = calls.back_to_back(count);
+  }
+  if (calls.graph && median < short_call_ns) {
     try {
       timing.graph_ns = calls.graph(graph_calls);
     } catch (const Error& error) {

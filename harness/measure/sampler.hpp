@@ -20,7 +20,8 @@ struct SamplingLimits {
   double target_width = 0.002;  ///< of the median's 95% interval, over the median
 };
 
-/// What is timed; each function times it in its own way and throws what went wrong.
+/// What is timed; each function times it in its own way and throws what went wrong. The last two may be
+/// empty: where calls in a row would not all do the same.
 struct TimedCalls {
   std::function<Lap()> cold;                      ///< one call, nothing of its data in a cache
   std::function<double(int count)> back_to_back;  ///< nanoseconds for one of `count` in a row
@@ -30,10 +31,10 @@ struct TimedCalls {
 
 struct Timing {
   std::vector<Sample> samples;
-  std::string stop_reason;  ///< confidence, max_samples or max_seconds
-  double back_to_back_ns = 0.0;
-  std::optional<double> graph_ns;  ///< only for calls under 10 us, where there are graphs
-  std::string graph_note;          ///< why a short call has no graph_ns
+  std::string stop_reason;                ///< confidence, max_samples or max_seconds
+  std::optional<double> back_to_back_ns;  ///< absent where no calls in a row are timed
+  std::optional<double> graph_ns;         ///< only for calls under 10 us, where there are graphs
+  std::string graph_note;                 ///< why a short call has no graph_ns
 };
 
 /// Warms up until two windows of five calls agree within 2% (100 calls at most, or a tenth of

@@ -17,7 +17,7 @@
 namespace fusebench {
 namespace {
 
-constexpr std::string_view added_later[] = {"battery", "cases", "judge", "plan"};
+constexpr std::string_view added_later[] = {"battery", "cases", "judge", "plan", "in_place"};
 
 // A number by the whole of its text; false when it is none or does not fit.
 template <typename T>

@@ -37,13 +37,15 @@ PlanRequest request_of(const Job& job, const Problem& problem) {
 
 }  // namespace
 
-Workbench& Court::bench(const Operator& op, const Problem& problem, std::uint64_t seed) {
-  const std::string key =
-      fmt::format("{} {} {} {}", op.name(), op.summary(), problem.to_string(), seed);
+Workbench& Court::bench(const Operator& op, const Problem& problem, const Placement& placement,
+                        std::uint64_t seed) {
+  const std::string key = fmt::format("{} {} {} {} {}", op.name(), op.summary(),
+                                      problem.to_string(), placement.name, seed);
   if (key != bench_key_) {
     bench_.reset();  // first, so that two problems need never fit at once
     bench_key_.clear();
-    bench_ = std::make_unique<Workbench>(op, problem, seed, *device_);
+    bench_ = std::make_unique<Workbench>(op, problem, official_inputs(op, problem), placement, seed,
+                                         *device_);
     bench_key_ = key;
   }
   return *bench_;
@@ -67,17 +69,19 @@ void Court::run(const Job& job, Candidate& candidate, const Phases& on_phase, Jo
         job.control ? control_problem(job.bytes / static_cast<std::int64_t>(sizeof(float)))
                     : op.parse_problem(job.problem);
     record.precision = Precision::exact_order;
+    Placement placement;
     Verdict verdict;
     if (!job.control) {
       const VariantInfo& info = registry().find_variant(job.operator_name, job.variant).info();
       record.precision = info.precision;
+      placement = placements(info.in_place).front();
       verdict = try_battery(job, op, info, candidate, on_phase, result);
     }
     if (verdict.right) {
       on_phase("verify at " + job.problem);
       record.useful_bytes = op.useful_bytes(problem);
-      verdict =
-          time_it(job, op, problem, rule_of(op, record.precision), candidate, on_phase, result);
+      verdict = time_it(job, op, problem, placement, rule_of(op, record.precision), candidate,
+                        on_phase, result);
       ++record.cases;
     }
     // A control has no errors to speak of: it is right or it is not.
@@ -149,9 +153,9 @@ Verdict Court::try_battery(const Job& job, const Operator& op, const VariantInfo
 }
 
 Verdict Court::time_it(const Job& job, const Operator& op, const Problem& problem,
-                       const AcceptanceRule& rule, Candidate& candidate, const Phases& on_phase,
-                       JobResult& result) {
-  Workbench& tensors = bench(op, problem, job.seed);
+                       const Placement& placement, const AcceptanceRule& rule, Candidate& candidate,
+                       const Phases& on_phase, JobResult& result) {
+  Workbench& tensors = bench(op, problem, placement, job.seed);
   candidate.prepare(request_of(job, problem), tensors.views());
   result.record.plan = candidate.description();
   tensors.renew(job.seed);

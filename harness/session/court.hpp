@@ -27,12 +27,13 @@ class Court {
   void run(const Job& job, Candidate& candidate, const Phases& on_phase, JobResult& result);
 
  private:
-  Workbench& bench(const Operator& op, const Problem& problem, std::uint64_t seed);
+  Workbench& bench(const Operator& op, const Problem& problem, const Placement& placement,
+                   std::uint64_t seed);
   Verdict try_battery(const Job& job, const Operator& op, const VariantInfo& info,
                       Candidate& candidate, const Phases& on_phase, JobResult& result);
   Verdict time_it(const Job& job, const Operator& op, const Problem& problem,
-                  const AcceptanceRule& rule, Candidate& candidate, const Phases& on_phase,
-                  JobResult& result);
+                  const Placement& placement, const AcceptanceRule& rule, Candidate& candidate,
+                  const Phases& on_phase, JobResult& result);
 
   Device* device_;
   std::string where_;

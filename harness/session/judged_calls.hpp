@@ -31,6 +31,8 @@ class JudgedCalls {
   [[nodiscard]] double back_to_back(int count);
   [[nodiscard]] std::optional<double> graph(int count);
 
+  /// In place only cold calls: each in a row would work on the output of the one before, which no oracle
+  /// judges.
   [[nodiscard]] TimedCalls timed();
   [[nodiscard]] std::int64_t calls() const noexcept { return calls_; }
 

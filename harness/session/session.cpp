@@ -276,7 +276,10 @@ bool run_session(const std::vector<Item>& items, const SessionOptions& options,
     }
     Record& record = result.record;
     stamp(record, provenance);
-    if (item.variant != nullptr) record.precision = item.variant->info().precision;
+    if (item.variant != nullptr) {
+      record.precision = item.variant->info().precision;
+      record.in_place = item.variant->info().in_place == InPlace::only;
+    }
     if (traits) describe_device(*traits, record);
     Ceilings& here = ceilings[{item.device, item.job.problem}];
     here.add(record);

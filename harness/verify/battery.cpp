@@ -17,19 +17,20 @@ std::string Case::name() const {
 
 std::vector<Case> battery_cases(const Operator& op, const VariantInfo& variant, Battery battery) {
   std::vector<Case> cases;
+  const std::vector<Placement> places = placements(variant.in_place);
+  const Placement& usual = places.front();
   for (const Battery level : {Battery::quick, Battery::full, Battery::exhaustive}) {
     if (level > battery) break;
     for (const Problem& problem : op.awkward_problems(level)) {
-      cases.push_back({problem, official_inputs(op, problem), {}});
+      cases.push_back({problem, official_inputs(op, problem), usual});
     }
   }
   const std::vector<InputSet> sets = op.input_sets();
-  const std::vector<Placement> places = placements(variant.in_place);
   const std::vector<Problem> small = op.small_problems();
   for (std::size_t i = 0; i < small.size(); ++i) {
     const bool for_all = battery != Battery::quick;
     if (i == 0 || for_all) {
-      for (const InputSet& set : sets) cases.push_back({small[i], set, {}});
+      for (const InputSet& set : sets) cases.push_back({small[i], set, usual});
     }
     // A problem of odd extents and one of even ones: accesses of several elements meet both.
     if (i <= 1 || for_all) {
@@ -46,7 +47,7 @@ std::vector<Case> battery_cases(const Operator& op, const VariantInfo& variant, 
   if (!small.empty()) {
     const Problem& problem = small[std::min<std::size_t>(1, small.size() - 1)];
     cases.push_back(
-        {problem, official_inputs(op, problem), {}, battery == Battery::quick ? 20 : 100});
+        {problem, official_inputs(op, problem), usual, battery == Battery::quick ? 20 : 100});
   }
   return cases;
 }

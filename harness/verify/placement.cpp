@@ -25,14 +25,20 @@ void fill(Device& device, const MemoryRange& zone, std::uint64_t seed) {
 
 }  // namespace
 
-std::vector<Placement> placements(bool in_place) {
+std::vector<Placement> placements(InPlace in_place) {
   std::vector<Placement> all = {{.name = "aligned"}};
   for (const std::size_t shift : {4, 8, 12}) {
     all.push_back({.name = fmt::format("shifted by {} bytes", shift), .shift = shift});
   }
   all.push_back({.name = "begins at an unmapped page", .edge = Edge::begin});
   all.push_back({.name = "ends at an unmapped page", .edge = Edge::end});
-  if (in_place) all.push_back({.name = "in place", .in_place = true});
+  if (in_place == InPlace::also) all.push_back({.name = "in place", .in_place = true});
+  if (in_place == InPlace::only) {
+    for (Placement& each : all) {
+      each.in_place = true;
+      each.name = each.name == Placement{}.name ? "in place" : "in place, " + each.name;
+    }
+  }
   return all;
 }
 

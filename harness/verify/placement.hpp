@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/core/variant.hpp"
 #include "harness/device/device.hpp"
 
 namespace fusebench {
@@ -21,9 +22,10 @@ struct Placement {
   bool in_place = false;  ///< the output is the first input's memory
 };
 
-/// Aligned, shifted by 4, 8 and 12 bytes, beginning and ending at an unmapped page; in place too where
-/// `in_place`.
-[[nodiscard]] std::vector<Placement> placements(bool in_place);
+/// Aligned, shifted by 4, 8 and 12 bytes, beginning and ending at an unmapped page; then, for a variant that
+/// is also in place, aligned in place. All in place for one that is only that. The first is the usual one,
+/// in which a variant is timed.
+[[nodiscard]] std::vector<Placement> placements(InPlace in_place);
 
 class PlacedTensor {
  public:

@@ -71,6 +71,10 @@ Workbench::Workbench(const Operator& op, const Problem& problem, InputSet inputs
     throw Error("operator {}: input set '{}' has {} recipes for {} tensors", op.name(),
                 inputs_.name, inputs_.recipes.size(), specs_.size());
   }
+  if (in_place_ && count(0) != count(specs_.size() - 1)) {
+    throw Error("{}: {} has {} elements and {} has {}, so it cannot be in place", what,
+                specs_.front().name, count(0), specs_.back().name, count(specs_.size() - 1));
+  }
   for (std::size_t i = 0; i < specs_.size(); ++i) {
     if (in_place_ && specs_[i].role == TensorRole::output) break;
     const bool writable = specs_[i].role == TensorRole::output || (in_place_ && i == 0);

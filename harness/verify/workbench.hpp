@@ -38,7 +38,8 @@ struct TensorView {
 
 class Workbench {
  public:
-  /// Throws Unavailable when the problem does not fit in memory. `op` and `device` outlive the bench.
+  /// Throws Unavailable when the problem does not fit in memory, Error when it is to be in place and the
+  /// output has another size than the first input. `op` and `device` outlive the bench.
   Workbench(const Operator& op, const Problem& problem, InputSet inputs, const Placement& placement,
             std::uint64_t seed, Device& device);
   /// Official inputs, aligned.
@@ -48,6 +49,9 @@ class Workbench {
   [[nodiscard]] std::vector<TensorView> views() const;
   [[nodiscard]] TensorTable tensors() const { return addresses_of(views()); }
   [[nodiscard]] const TensorSpec& output_spec() const noexcept { return specs_.back(); }
+  /// Is the output the first input's memory? Each prepare() then writes that input anew, which takes the
+  /// place of poison, and tampering() looks at the other inputs only.
+  [[nodiscard]] bool in_place() const noexcept { return in_place_; }
   [[nodiscard]] std::size_t inputs() const noexcept { return placed_.size() - (in_place_ ? 0 : 1); }
 
   /// New contents at the same addresses: of all inputs, of one.

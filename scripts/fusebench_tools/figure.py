@@ -109,7 +109,8 @@ def draw_row(axes: plt.Axes, place: int, best: Best, left: float, lines: Lines) 
         axes.plot([q1, q3], [place, place], color=INK, linewidth=1.4, zorder=5, solid_capstyle="butt")
 
     name = best.row["variant"]
-    notes = " · ".join(note for note in (best.row["precision"], "peer" if best.peer else "", best.count_text) if note)
+    notes = " · ".join(note for note in (best.row["precision"], "peer" if best.peer else "", "in place" if best.in_place else "",
+                                         best.count_text) if note)
     axes.annotate(name, (0, place), (-10, 6.2), xycoords=axes.get_yaxis_transform(), textcoords="offset points",
                   ha="right", va="center", color=INK, fontsize=10.5 * min(1.0, 27 / len(name)),
                   fontweight="normal" if best.peer else "bold")

@@ -30,6 +30,10 @@ class Best:
         return {"true": True, "false": False}.get(self.row["within_1e4"])
 
     @property
+    def in_place(self) -> bool:
+        return self.row["in_place"] == "true"
+
+    @property
     def count_text(self) -> str:
         """"best of 12", or nothing where there is only one."""
         if self.configurations < 2:

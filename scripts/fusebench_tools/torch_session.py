@@ -86,6 +86,7 @@ class Session:
             "configuration": "default",
             "replica": 0,
             "seed": seed,
+            "in_place": False,
             **device_columns(device),
         }
 

@@ -90,7 +90,8 @@ const bool ways =
     add_honest("in_threads", "starts its own threads and joins them", in_threads) &&
     add_honest(
         "in_place", "writes where it reads",
-        [](const Epilogue& e, const Configuration&) { right(e); }, Precision::exact_order, true) &&
+        [](const Epilogue& e, const Configuration&) { right(e); }, Precision::exact_order,
+        InPlace::also) &&
     add_honest("backwards", "from the last element to the first",
                [](const Epilogue& e, const Configuration&) {
                  for (std::int64_t i = e.sizes.elements(); i-- > 0;) {

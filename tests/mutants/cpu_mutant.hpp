@@ -35,18 +35,20 @@ using Run = void (*)(const Epilogue&, const Configuration&);
 
 /// Registers cpu_mutant_NAME.
 inline bool add_mutant(const std::string& name, const std::string& idea, Run run,
-                       Precision precision = Precision::exact_order,
-                       ParameterSpace parameters = {}) {
+                       Precision precision = Precision::exact_order, ParameterSpace parameters = {},
+                       InPlace in_place = InPlace::no) {
   return add_cpu_variant({.name = "cpu_mutant_" + name,
                           .idea = idea,
                           .precision = precision,
                           .run = run,
-                          .parameters = std::move(parameters)});
+                          .parameters = std::move(parameters),
+                          .in_place = in_place});
 }
 
 /// Registers cpu_honest_NAME.
 inline bool add_honest(const std::string& name, const std::string& idea, Run run,
-                       Precision precision = Precision::exact_order, bool in_place = false) {
+                       Precision precision = Precision::exact_order,
+                       InPlace in_place = InPlace::no) {
   return add_cpu_variant({.name = "cpu_honest_" + name,
                           .idea = honest(idea),
                           .precision = precision,

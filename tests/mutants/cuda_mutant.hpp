@@ -17,7 +17,7 @@ struct CudaMutant {
   std::string entry;   ///< of a kernel (y, c, b, extents), one thread an element; unless `plan`
   Precision precision = Precision::exact_order;
   std::uint32_t threads = 256;
-  bool in_place = false;
+  InPlace in_place = InPlace::no;
   std::function<std::unique_ptr<Plan>(const CudaRequest&)> plan = {};
 };
 

@@ -27,9 +27,8 @@ class PreparedPlan final : public Plan {
 class Adapter final : public Variant {
  public:
   explicit Adapter(CpuVariant variant) : variant_(std::move(variant)) {
-    info_ = {operator_name,      variant_.name,      variant_.idea,
-             DeviceKind::cpu,    variant_.precision, variant_.parameters,
-             /*in_place=*/false, variant_.baseline};
+    info_ = {operator_name,      variant_.name,       variant_.idea, DeviceKind::cpu,
+             variant_.precision, variant_.parameters, InPlace::no,   variant_.baseline};
   }
 
   const VariantInfo& info() const override { return info_; }

@@ -11,9 +11,8 @@ namespace {
 class Adapter final : public Variant {
  public:
   explicit Adapter(CudaVariant variant) : variant_(std::move(variant)) {
-    info_ = {operator_name,      variant_.name,      variant_.idea,
-             DeviceKind::cuda,   variant_.precision, variant_.parameters,
-             /*in_place=*/false, variant_.baseline};
+    info_ = {operator_name,      variant_.name,       variant_.idea, DeviceKind::cuda,
+             variant_.precision, variant_.parameters, InPlace::no,   variant_.baseline};
   }
 
   const VariantInfo& info() const override { return info_; }

@@ -24,9 +24,9 @@ class CudnnSteps final : public Plan {
 class Adapter final : public Variant {
  public:
   explicit Adapter(CudnnVariant variant) : variant_(std::move(variant)) {
-    info_ = {operator_name,      variant_.name,      variant_.idea,
-             DeviceKind::cuda,   variant_.precision, ParameterSpace({cudnn_plan_parameter()}),
-             /*in_place=*/false, variant_.baseline};
+    info_ = {operator_name,    variant_.name,      variant_.idea,
+             DeviceKind::cuda, variant_.precision, ParameterSpace({cudnn_plan_parameter()}),
+             InPlace::no,      variant_.baseline};
   }
 
   const VariantInfo& info() const override { return info_; }

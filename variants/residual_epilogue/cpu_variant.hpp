@@ -24,7 +24,7 @@ struct CpuVariant {
   Precision precision = Precision::exact_order;
   void (*run)(const Epilogue& epilogue, const Configuration& configuration) = nullptr;
   ParameterSpace parameters = {};
-  bool in_place = false;  ///< is right too when y is c's memory
+  InPlace in_place = InPlace::no;  ///< may, or must, y be c's memory?
   bool baseline = false;
   std::string unavailable = {};  ///< why this build or machine cannot run it; empty when it can
 };

@@ -43,8 +43,8 @@ struct CudaVariant {
   std::function<LaunchShape(const CudaRequest&, CudaKernel&)> shape = {};
   /// For a variant that is more than that one launch; replaces `shape`.
   std::function<std::unique_ptr<Plan>(const CudaRequest&)> plan = {};
-  bool contract = false;  ///< let the compiler fuse multiply and add
-  bool in_place = false;  ///< is right too when y is c's memory
+  bool contract = false;           ///< let the compiler fuse multiply and add
+  InPlace in_place = InPlace::no;  ///< may, or must, y be c's memory?
   bool baseline = false;
   int oldest_architecture = 0;  ///< e.g. 90
 };
