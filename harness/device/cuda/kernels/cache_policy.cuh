@@ -1,9 +1,14 @@
 // Loads and stores of float, float2 and float4 under a cache policy chosen by macro: -DLOAD=load_streaming.
 #pragma once
 
+// This and load_no_allocate may take the read-only cache: not for memory that the kernel writes.
 template <typename T>
 __device__ T load_default(const T* from) {
   return __ldg(from);
+}
+template <typename T>
+__device__ T load_plain(const T* from) {
+  return *from;
 }
 template <typename T>
 __device__ T load_streaming(const T* from) {
