@@ -60,6 +60,16 @@ if(benchmark_FOUND)
   target_link_libraries(fusebench_dependencies INTERFACE benchmark::benchmark)
 endif()
 
+# Recorded spaces are often gzipped. One file reads them, so only it is told.
+find_package(ZLIB QUIET)
+if(ZLIB_FOUND)
+  set(FUSEBENCH_HAVE_ZLIB 1)
+  target_link_libraries(fusebench_dependencies INTERFACE ZLIB::ZLIB)
+else()
+  set(FUSEBENCH_HAVE_ZLIB 0)
+  message(STATUS "fusebench: without gzipped recorded spaces: apt-get install zlib1g-dev to have them")
+endif()
+
 # Only headers are needed to build; driver and NVRTC are looked up when the program runs.
 set(cuda_roots $ENV{FUSEBENCH_CUDA_ROOT} $ENV{CUDA_HOME} $ENV{CUDA_PATH} /usr/local/cuda)
 find_path(CUDA_INCLUDE_DIR cuda.h HINTS ${cuda_roots} PATH_SUFFIXES include

@@ -19,6 +19,7 @@ struct Command {
 [[nodiscard]] Command add_verify_command(CLI::App& program);
 [[nodiscard]] Command add_compile_command(CLI::App& program);
 [[nodiscard]] Command add_gbench_command(CLI::App& program);
+[[nodiscard]] Command add_tune_command(CLI::App& program);
 [[nodiscard]] Command add_worker_command(CLI::App& program);
 
 /// The command line as it was given, for records.

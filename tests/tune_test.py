@@ -1,0 +1,150 @@
+#!/usr/bin/env python3
+"""fusebench tune as a user meets it. Usage: tune_test.py FUSEBENCH [unittest arguments].
+
+Catches constraints that mean something else than in Python, counts that are not exact, and foreign or broken
+files that are read all the same.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+PROGRAM = Path(sys.argv[1]).resolve()
+SEED = int(os.environ.get("FUSEBENCH_TEST_SEED", "20261129"))
+
+
+def tune(*arguments: object, timeout: float = 120) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([PROGRAM, "tune", *map(str, arguments)], capture_output=True, text=True, timeout=timeout)
+
+
+class Case(unittest.TestCase):
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+
+    def write(self, name: str, content: object) -> Path:
+        path = self.folder / name
+        path.write_text(content if isinstance(content, str) else json.dumps(content))
+        return path
+
+    def assert_one_clear_line(self, result: subprocess.CompletedProcess[str], *words: str) -> None:
+        self.assertEqual(result.returncode, 2, result)
+        self.assertEqual(len(result.stderr.strip().splitlines()), 1, result.stderr)
+        for word in words:
+            self.assertIn(word, result.stderr)
+        self.assertEqual(result.stdout, "")
+
+
+def t1(parameters: dict[str, object], conditions: list[str]) -> dict[str, object]:
+    return {"ConfigurationSpace": {
+        "TuningParameters": [{"Name": name, "Type": "int", "Values": values} for name, values in parameters.items()],
+        "Conditions": [{"Parameters": [], "Expression": condition} for condition in conditions]}}
+
+
+class RandomExpression:
+    """Text of an expression over a, b, c (whole numbers), f (numbers) and s (texts)."""
+
+    def __init__(self, rng: random.Random) -> None:
+        self.rng = rng
+
+    def number(self, depth: int) -> str:
+        if depth == 0 or self.rng.random() < 0.3:
+            return self.rng.choice(["a", "b", "c", "f", str(self.rng.randint(0, 9)), "0.5", "2.0", "True"])
+        left, right = self.number(depth - 1), self.number(depth - 1)
+        kind = self.rng.randrange(8)
+        if kind < 6:
+            return f"{left} {('+', '-', '*', '//', '/', '%')[kind]} {right}"
+        return f"({left})" if kind == 6 else f"-{left}"
+
+    def truth(self, depth: int) -> str:
+        kind = self.rng.randrange(9) if depth else self.rng.randrange(4)
+        if kind == 0:
+            return self.rng.choice(["s == 'x'", "s != 'y'", "s < 'xy'", "s in ['x', 'z']", "s not in ('y', 'q')"])
+        if kind == 1:
+            listed = ", ".join(self.number(1) for _ in range(self.rng.randint(2, 3)))
+            return f"{self.number(1)} {self.rng.choice(['in', 'not in'])} " + self.rng.choice(["[%s]", "(%s)"]) % listed
+        if kind < 5:
+            text = self.number(2)
+            for _ in range(self.rng.choice([1, 1, 2])):
+                text += f" {self.rng.choice(['==', '!=', '<', '<=', '>', '>='])} {self.number(2)}"
+            return text
+        if kind == 5:
+            return f"not {self.truth(depth - 1)}"
+        if kind == 6:
+            return f"({self.truth(depth - 1)})"
+        return f"{self.truth(depth - 1)} {('and', 'or')[kind - 7]} {self.truth(depth - 1)}"
+
+
+class Space(Case):
+    def count(self, document: object) -> str:
+        result = tune("--space", self.write("t1.json", document), "--count")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return result.stdout.split()[0]
+
+    def test_counts_are_exact(self) -> None:
+        # Parameters and conditions of a convolution kernel whose space is public: 4,362 of 10,240.
+        parameters = {"bx": list(range(16, 257, 16)), "by": "[1, 2, 4, 8, 16]", "tx": "[1, 2, 3, 4]",
+                      "ty": "[1, 2, 3, 4]", "read_only": [0, 1], "padding": [0, 1], "shmem": [0, 1], "fw": "[15]"}
+        conditions = ["padding==0 or bx % 32 != 0", "bx*by<=1024", "padding==0 or shmem != 0",
+                      "shmem == 0 or (((bx*tx+(fw-1)))*((by*ty+(fw-1)))) < 12*1024"]
+        self.assertEqual(self.count(t1(parameters, conditions)), "4362")
+
+    def test_random_expressions_mean_what_they_mean_in_python(self) -> None:
+        print(f"seed {SEED} (FUSEBENCH_TEST_SEED changes it)")
+        rng = random.Random(SEED)
+        values = {"a": [-3, 0, 1, 2], "b": [1, 2, 5], "c": [0, 4, 7], "f": [0.5, 2.0], "s": ["x", "y"]}
+        compared = 0
+        while compared < 150:
+            text = RandomExpression(rng).truth(3)
+            expected = 0
+            try:
+                for choice in itertools.product(*values.values()):
+                    expected += bool(eval(text, {"__builtins__": {}}, dict(zip(values, choice))))
+            except (ZeroDivisionError, TypeError, OverflowError):
+                continue
+            except SyntaxError as error:
+                self.fail(f"{text}: {error}")
+            with self.subTest(expression=text):
+                result = tune("--space", self.write("t1.json", t1(values, [text])), "--count")
+                if expected:
+                    self.assertEqual(result.stdout.split()[:1], [str(expected)], result.stderr)
+                else:
+                    self.assertIn("empty", result.stderr)
+            compared += 1
+
+    def test_what_is_no_space_gets_one_line_that_names_it(self) -> None:
+        cases: list[tuple[object, tuple[str, ...]]] = [
+            ("{", ("not JSON", "line 1")),
+            ([], ("no T1 file", "ConfigurationSpace")),
+            ({"results": []}, ("no T1 file",)),
+            ({"ConfigurationSpace": 1}, ("TuningParameters",)),
+            ({"ConfigurationSpace": {"TuningParameters": [{"Name": "a"}]}}, ("Values", "missing")),
+            (t1({"a": 5}, []), ("'a'", "no list")),
+            (t1({"a": "[1, x]"}, []), ("'a'", "column 5", "constants")),
+            (t1({"a": "[1, 1]"}, []), ("'a'", "twice")),
+            (t1({"a": [1, None]}, []), ("null",)),
+            (t1({}, []), ("no parameter",)),
+            (t1({"a": [1, 2]}, ["a < 0"]), ("'a < 0'", "empty")),
+            (t1({"a": [1, 2]}, ["a < q"]), ("'q'", "there is: a")),
+            (t1({"a": [1, 2]}, ["a <"]), ("column 4",)),
+        ]
+        for document, words in cases:
+            path = self.write("t1.json", document)
+            with self.subTest(document=document):
+                self.assert_one_clear_line(tune("--space", path, "--count"), str(path), *words)
+        self.assert_one_clear_line(tune("--space", self.folder / "none.json", "--count"), "none.json", "No such file")
+        self.assert_one_clear_line(tune("--space", self.folder, "--count"), "folder")
+        self.assert_one_clear_line(tune(), "--space")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], *sys.argv[2:]], verbosity=2)
