@@ -1,39 +1,121 @@
-// fusebench tune: search a space of configurations, recorded or alive, for the best.
+// fusebench tune: search a space of configurations for the fastest; or only count it, or replay a recorded one.
 #include <fmt/format.h>
 
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
 #include <memory>
 
 #include "harness/cli/commands.hpp"
 #include "harness/cli/options.hpp"
+#include "harness/cli/tune_replay.hpp"
 #include "harness/core/error.hpp"
+#include "harness/tune/recorded_space.hpp"
+#include "harness/tune/strategy.hpp"
 #include "harness/tune/t1.hpp"
 
 namespace fusebench {
 namespace {
 
-struct TuneOptions {
+struct TuneOptions : ReplayOptions {
   std::string space;
   bool count = false;
+  bool score = false;
+  std::string import;
+  std::string export_t4;
 };
 
-int tune(const TuneOptions& options) {
-  if (options.space.empty()) throw Error("nothing to tune: give --space FILE");
+int count(const TuneOptions& options) {
   const SearchSpace space = read_t1(options.space);
   fmt::print("{} of {:.0f} combinations are valid configurations\n", space.size(),
              space.raw_size());
   return as_hoped;
 }
 
+// Into a file beside it that then takes its name, so that a failed write loses nothing.
+void write_whole(const std::string& path, const std::string& text) {
+  const std::string temporary = path + ".part";
+  std::ofstream file(temporary, std::ios::binary);
+  file << text;
+  file.close();
+  std::error_code error;
+  if (file) std::filesystem::rename(temporary, path, error);
+  if (!file || error) {
+    (void)std::remove(temporary.c_str());
+    throw Error("cannot write {}; choose another file", path);
+  }
+}
+
+int convert(const TuneOptions& options) {
+  const RecordedSpace recorded = read_recorded_space(options.import);
+  if (options.export_t4.empty()) {
+    throw Error("--import {}: nothing to do with it; give --export-t4 FILE, or --replay it",
+                options.import);
+  }
+  std::error_code ignored;
+  if (std::filesystem::equivalent(options.import, options.export_t4, ignored)) {
+    throw Error("--export-t4 would replace {}, which is imported; write to another file",
+                options.import);
+  }
+  write_whole(options.export_t4, t4_text(recorded));
+  fmt::print("{} configurations written to {}\n", recorded.space.size(), options.export_t4);
+  return as_hoped;
+}
+
+int tune(const TuneOptions& options) {
+  const int jobs = (options.space.empty() ? 0 : 1) + (options.files.empty() ? 0 : 1) +
+                   (options.import.empty() ? 0 : 1);
+  if (jobs > 1) throw Error("--space, --replay and --import exclude one another; give one of them");
+  if (!options.space.empty()) return count(options);
+  if (!options.import.empty()) return convert(options);
+  if (!options.files.empty()) return replay_and_score(options);
+  throw Error("nothing to tune: give --space FILE, --replay FILE or --import FILE");
+}
+
 }  // namespace
 
 Command add_tune_command(CLI::App& program) {
   auto options = std::make_shared<TuneOptions>();
+  options->strategy = default_strategy();
   CLI::App* app =
       program.add_subcommand("tune", "Search a space of configurations for the fastest");
   app->add_option("--space", options->space, "a T1 file, which describes a space")
       ->type_name("FILE");
-  app->add_flag("--count", options->count, "say how many configurations it has");
-  app->footer("Example: fusebench tune --space convolution_T1.json --count");
+  app->add_flag("--count", options->count, "say how many configurations --space has");
+  app->add_option("--replay", options->files,
+                  "search recorded spaces without a device: Kernel Tuner cache files or T4, plain "
+                  "or gzipped")
+      ->type_name("FILE");
+  app->add_option("--strategy", options->strategy, "the search strategy, or all")
+      ->capture_default_str();
+  app->add_option(
+         "--budget", options->budget,
+         "200 configurations or 10% of the space (default for --replay: the methodology's)")
+      ->type_name("N|N%");
+  app->add_option("--repeats", options->repeats, "searches of --replay, each with its own seed")
+      ->check(CLI::Range(1, 1'000'000))
+      ->capture_default_str();
+  app->add_flag("--score", options->score, "print the score of --replay, as it does anyway");
+  app->add_option("--cutoff", options->cutoff,
+                  "how near to the optimum the budget of --replay brings random search")
+      ->check(CLI::Range(0.01, 0.999))
+      ->capture_default_str();
+  app->add_option("--seed", options->seed, "of the first search")
+      ->check(whole_64_bits())
+      ->capture_default_str();
+  app->add_option("--csv", options->csv,
+                  "write the scores, and FILE's .curves.csv for scripts/report")
+      ->type_name("FILE");
+  app->add_option("--import", options->import, "read a recorded space, to write it elsewhere")
+      ->type_name("FILE");
+  app->add_option("--export-t4", options->export_t4, "write it as T4")->type_name("FILE");
+  std::string footer = "Strategies:\n";
+  for (const StrategyInfo& info : strategies()) {
+    footer += fmt::format("  {:<11} {}\n", info.name, info.idea);
+  }
+  app->footer(footer + "\nExample: fusebench tune --space convolution_T1.json --count\n"
+                       "Example: fusebench tune --replay convolution_A100.json.gz --strategy all "
+                       "--repeats 100 --score");
   return {app, [options] { return tune(*options); }};
 }
 

@@ -1,0 +1,174 @@
+#include "harness/cli/tune_replay.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <filesystem>
+#include <map>
+#include <optional>
+
+#include "harness/cli/commands.hpp"
+#include "harness/cli/options.hpp"
+#include "harness/cli/table.hpp"
+#include "harness/core/error.hpp"
+#include "harness/record/csv_writer.hpp"
+#include "harness/tune/budget.hpp"
+#include "harness/tune/replay.hpp"
+
+namespace fusebench {
+namespace {
+
+std::string name_of(const std::string& path) {
+  std::string name = std::filesystem::path(path).filename().string();
+  for (const char* suffix : {".gz", ".json"}) {
+    if (name.ends_with(suffix)) name.resize(name.size() - std::string_view(suffix).size());
+  }
+  return name;
+}
+
+std::string curves_path(const std::string& csv) {
+  const std::filesystem::path path(csv);
+  return (path.parent_path() / (path.stem().string() + ".curves" + path.extension().string()))
+      .string();
+}
+
+// Scores, one row a strategy and space, and the curves behind them, one row a point.
+class ReplayFiles {
+ public:
+  explicit ReplayFiles(const std::string& csv)
+      : scores_(csv, {"space", "strategy", "configurations", "optimum_ns", "budget_draws",
+                      "repeats", "seed", "score", "score_standard_error", "score_by_cost",
+                      "score_by_cost_standard_error", "mean_found_ns", "worst_found_ns"}),
+        curves_(curves_path(csv), {"space", "strategy", "draws", "mean_found_ns", "random_ns",
+                                   "median_ns", "optimum_ns", "gain"}) {}
+
+  void append(const std::string& space, const RecordedSpace& recorded, const Yardstick& yardstick,
+              const ReplayOptions& options, const StrategyScore& score) {
+    const auto number = [](double value) { return fmt::format("{:.6g}", value); };
+    scores_.append({space, score.strategy, std::to_string(recorded.space.size()),
+                    number(yardstick.optimum_ns()), std::to_string(yardstick.budget_draws()),
+                    std::to_string(options.repeats), std::to_string(options.seed),
+                    number(score.by_draws.mean), number(score.by_draws.standard_error),
+                    number(score.by_cost.mean), number(score.by_cost.standard_error),
+                    number(score.mean_found_ns.back()), number(score.worst_found_ns)});
+    scores_.sync();
+    constexpr std::size_t most_points = 100;  // as many as a figure can show
+    const std::size_t draws = yardstick.budget_draws();
+    std::size_t last = 0;
+    for (std::size_t point = 1; point <= most_points; ++point) {
+      const std::size_t draw = (draws * point + most_points - 1) / most_points;
+      if (draw == last) continue;
+      last = draw;
+      const double found = score.mean_found_ns[draw - 1];
+      curves_.append({space, score.strategy, std::to_string(draw), number(found),
+                      number(yardstick.random_ns(draw)), number(yardstick.median_ns()),
+                      number(yardstick.optimum_ns()), number(yardstick.gain(draw, found))});
+    }
+    curves_.sync();
+  }
+
+ private:
+  CsvFile scores_;
+  CsvFile curves_;
+};
+
+std::vector<std::string> chosen_strategies(const ReplayOptions& options) {
+  std::vector<std::string> names;
+  for (const StrategyInfo& info : strategies()) {
+    if (options.strategy == "all" || options.strategy == info.name) names.emplace_back(info.name);
+  }
+  if (names.empty()) {  // whose message lists those there are
+    const SearchSpace one({{"a", {std::int64_t{1}}}}, std::vector<std::string>{});
+    (void)make_strategy(options.strategy, one, {});
+  }
+  return names;
+}
+
+std::optional<std::size_t> draws_of(const std::string& text, const SearchSpace& space) {
+  if (text.empty()) return std::nullopt;
+  const Budget budget = parse_budget(text);
+  if (budget.seconds)
+    throw Error("--budget '{}': a replay counts draws; give a count or a share", text);
+  return budget.most(space.size());
+}
+
+void check_output(const ReplayOptions& options) {
+  if (options.csv.empty()) return;
+  std::error_code ignored;
+  for (const std::string& output : {options.csv, curves_path(options.csv)}) {
+    for (const std::string& input : options.files) {
+      if (std::filesystem::equivalent(input, output, ignored)) {
+        throw Error("--csv would replace {}, which is replayed; write to another file", input);
+      }
+    }
+  }
+}
+
+std::string with_error(const Estimate& estimate) {
+  return fmt::format("{:.3f} +- {:.3f}", estimate.mean, estimate.standard_error);
+}
+
+}  // namespace
+
+int replay_and_score(const ReplayOptions& options) {
+  const std::vector<std::string> names = chosen_strategies(options);
+  check_output(options);
+  std::vector<RecordedSpace> spaces;
+  std::vector<Yardstick> yardsticks;
+  for (const std::string& file : options.files) {
+    spaces.push_back(read_recorded_space(file));
+    yardsticks.emplace_back(spaces.back(), options.cutoff,
+                            draws_of(options.budget, spaces.back().space));
+  }
+  std::optional<ReplayFiles> files;
+  if (!options.csv.empty()) files.emplace(options.csv);
+  constexpr std::array<std::size_t, 1> left = {0};
+  std::map<std::string, double> sums;
+  for (std::size_t i = 0; i < spaces.size(); ++i) {
+    const RecordedSpace& recorded = spaces[i];
+    const Yardstick& yardstick = yardsticks[i];
+    const std::string name = name_of(options.files[i]);
+    const auto passed = std::count_if(recorded.observations.begin(), recorded.observations.end(),
+                                      [](const Observation& o) { return o.passed(); });
+    fmt::print(
+        "{}: {} configurations, {} passed, optimum {}, median {}, budget {} draws of {:.3g} s\n",
+        name, recorded.space.size(), passed, format_time(yardstick.optimum_ns()),
+        format_time(yardstick.median_ns()), yardstick.budget_draws(),
+        yardstick.draw_cost_ns() * 1e-9);
+    std::vector<std::vector<std::string>> rows = {
+        {"strategy", "P", "P by cost", "found", "worst", "seconds"}};
+    for (const std::string& strategy : names) {
+      const auto start = std::chrono::steady_clock::now();
+      const StrategyScore score =
+          score_strategy(recorded, yardstick, strategy, options.repeats, options.seed);
+      const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+      const auto beside = [&](double ns) {
+        return fmt::format("+{:.2f}%", 100.0 * (ns / yardstick.optimum_ns() - 1.0));
+      };
+      rows.push_back({strategy, with_error(score.by_draws), with_error(score.by_cost),
+                      beside(score.mean_found_ns.back()), beside(score.worst_found_ns),
+                      fmt::format("{:.1f}", took.count())});
+      sums[strategy] += score.by_draws.mean;
+      if (files) files->append(name, recorded, yardstick, options, score);
+      if (interrupt_requested()) throw Error("interrupted");
+    }
+    fmt::print("{}\n", align(rows, left));
+  }
+  if (spaces.size() > 1) {
+    std::vector<std::vector<std::string>> rows = {{"strategy", "mean P"}};
+    for (const std::string& name : names) {
+      rows.push_back(
+          {name, fmt::format("{:.3f}", sums[name] / static_cast<double>(spaces.size()))});
+    }
+    fmt::print("{}\n", align(rows, left));
+  }
+  fmt::print("P: 1 is the optimum at once, 0 random search; {} repeats, seeds from {}. found, "
+             "worst: the time at "
+             "the end of the budget over the optimum, on average and of the worst repeat.\n",
+             options.repeats, options.seed);
+  return as_hoped;
+}
+
+}  // namespace fusebench
