@@ -51,7 +51,7 @@ class Case(unittest.TestCase):
 
 class Usage(Case):
     def test_every_subcommand_has_help_with_an_example(self) -> None:
-        for name in ("list", "run", "verify", "compile", "gbench"):
+        for name in ("list", "run", "verify", "compile", "gbench", "tune"):
             result = call(PROGRAM, name, "--help")
             self.assertEqual(result.returncode, 0)
             self.assertIn(f"Example: fusebench {name}", result.stdout)

@@ -19,7 +19,7 @@ ROOT = Path(sys.argv[1]).resolve()
 sys.path.insert(0, str(ROOT / "scripts"))
 sys.dont_write_bytecode = True
 
-from fusebench_tools import problems, records, results, sampling  # noqa: E402
+from fusebench_tools import curves, problems, records, results, sampling  # noqa: E402
 
 HAS_TORCH = importlib.util.find_spec("torch") is not None
 HAS_MATPLOTLIB = importlib.util.find_spec("matplotlib") is not None
@@ -167,6 +167,24 @@ class Report(Case):
             data = list(csv.DictReader(file))
         self.assertEqual([(r["variant"], r["peer"], r["floor_ns"]) for r in data],
                          [("torch", "true", "1.0"), ("a", "false", "1.0"), ("b", "false", "1.0")])
+
+    def test_search_curves_are_drawn_one_figure_a_space(self) -> None:
+        path = self.write("s.curves.csv", [
+            dict(zip(curves.COLUMNS, (space, strategy, draws, found, 400 // draws, 300, 90, 0.5)))
+            for space in ("one", "two") for strategy, found in (("model", 100), ("random", 200)) for draws in (1, 2, 4)])
+        result = self.script("report", str(path), "--out", str(self.folder / "plots"))
+        if not HAS_MATPLOTLIB:
+            self.assert_one_clear_line(result, "matplotlib is missing", "apt-get install")
+            self.skipTest("no matplotlib")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        names = sorted(path.name for path in (self.folder / "plots").iterdir())
+        self.assertEqual(names, ["tune.one.png", "tune.one.svg", "tune.two.png", "tune.two.svg"])
+        run = self.write("run.csv", [row("a", 300)])
+        self.assert_one_clear_line(self.script("report", str(path), str(run), "--out", str(self.folder)), "run.csv", "apart")
+        path.write_text(path.read_text().replace(",100,", ",x,", 1))
+        self.assert_one_clear_line(self.script("report", str(path), "--out", str(self.folder)), "s.curves.csv:2", "'x'")
+        path.write_text(path.read_text()[:-5])
+        self.assert_one_clear_line(self.script("report", str(path), "--out", str(self.folder)), "cut off")
 
     def test_the_data_sheets_bandwidth_is_the_programs(self) -> None:
         self.assertEqual(results.peak_gbps("NVIDIA H200"), 4800)

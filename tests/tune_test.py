@@ -7,6 +7,8 @@ files that are read all the same.
 
 from __future__ import annotations
 
+import csv
+import gzip
 import itertools
 import json
 import os
@@ -144,6 +146,97 @@ class Space(Case):
         self.assert_one_clear_line(tune("--space", self.folder / "none.json", "--count"), "none.json", "No such file")
         self.assert_one_clear_line(tune("--space", self.folder, "--count"), "folder")
         self.assert_one_clear_line(tune(), "--space")
+
+
+def cache(seed: int) -> dict[str, object]:
+    """A Kernel Tuner cache of 240 configurations, of which some fail; times and costs from the seed."""
+    rng = random.Random(seed)
+    values = {"block": [32 * i for i in range(1, 11)], "tile": [1, 2, 3, 4], "load": ["ca", "cg", "cs"], "flag": [0, 1]}
+    entries = {}
+    for choice in itertools.product(*values.values()):
+        configuration = dict(zip(values, choice))
+        time = (1 + abs(configuration["block"] - 192) / 300 + 0.3 / configuration["tile"]
+                + 0.1 * values["load"].index(configuration["load"])) * rng.uniform(1, 1.02)
+        entries[",".join(map(str, choice))] = configuration | {
+            "time": "RuntimeFailedConfig" if rng.random() < 0.1 else time, "times": [time, time],
+            "compile_time": rng.uniform(300, 400), "verification_time": 1.0, "benchmark_time": 30 * time,
+            "strategy_time": 0, "framework_time": 1.0}
+    return {"device_name": "made up", "kernel_name": "kernel", "tune_params_keys": list(values), "tune_params": values,
+            "objective": "time", "cache": entries}
+
+
+class Replay(Case):
+    def setUp(self) -> None:
+        super().setUp()
+        print(f"seed {SEED} (FUSEBENCH_TEST_SEED changes it)")
+        self.cache = self.write("space.json", cache(SEED))
+
+    def test_all_strategies_are_scored_and_written_down(self) -> None:
+        scores = self.folder / "scores.csv"
+        result = tune("--replay", self.cache, "--strategy", "all", "--repeats", 5, "--score", "--csv", scores)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("240 configurations", result.stdout)
+        with scores.open(newline="") as file:
+            rows = {row["strategy"]: row for row in csv.DictReader(file, strict=True)}
+        self.assertEqual(list(rows), ["model", "genetic", "annealing", "local", "random", "exhaustive"])
+        for row in rows.values():
+            self.assertIn(row["strategy"], result.stdout)
+            self.assertIn(f"{float(row['score']):.3f} +- ", result.stdout)
+            self.assertLessEqual(float(row["optimum_ns"]), float(row["mean_found_ns"]))
+            self.assertLessEqual(float(row["mean_found_ns"]), float(row["worst_found_ns"]))
+        with (self.folder / "scores.curves.csv").open(newline="") as file:
+            points = [row for row in csv.DictReader(file, strict=True) if row["strategy"] == "model"]
+        found = [float(point["mean_found_ns"]) for point in points]
+        self.assertEqual(found, sorted(found, reverse=True))
+        self.assertEqual(points[-1]["draws"], rows["model"]["budget_draws"])
+
+    def test_the_same_seed_gives_the_same_score_and_another_another(self) -> None:
+        def table(seed: int) -> str:
+            result = tune("--replay", self.cache, "--repeats", 3, "--seed", seed)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            return " ".join(result.stdout.splitlines()[2].split()[:-1])  # less the seconds it took
+        self.assertEqual(table(5), table(5))
+        self.assertNotEqual(table(5), table(6))
+
+    def test_t4_written_is_scored_as_what_it_was_written_from(self) -> None:
+        t4 = self.folder / "t4.json"
+        result = tune("--import", self.cache, "--export-t4", t4)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        document = json.loads(t4.read_text())
+        self.assertEqual(len(document["results"]), 240)
+        with gzip.open(self.folder / "t4.json.gz", "wb") as file:
+            file.write(t4.read_bytes())
+        def scores(path: Path) -> list[str]:
+            result = tune("--replay", path, "--strategy", "genetic", "--repeats", 4)
+            if "no zlib" in result.stderr:
+                self.skipTest(result.stderr)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            return result.stdout.splitlines()[2].split()[1:4]
+        self.assertEqual(scores(t4), scores(self.cache))
+        self.assertEqual(scores(self.folder / "t4.json.gz"), scores(self.cache))
+
+    def test_budgets_are_counts_and_shares(self) -> None:
+        for budget, draws in {"7": 7, "10%": 24, "100%": 240}.items():
+            result = tune("--replay", self.cache, "--strategy", "random", "--repeats", 1, "--budget", budget)
+            self.assertIn(f"budget {draws} draws", result.stdout)
+        for budget in ("0", "-1", "x", "101%", "5x", "5m", ""):
+            result = tune("--replay", self.cache, "--budget", budget or " ")
+            self.assert_one_clear_line(result, "--budget")
+
+    def test_bad_input_gets_one_line_and_nothing_is_overwritten(self) -> None:
+        before = self.cache.read_bytes()
+        self.assert_one_clear_line(tune("--replay", self.cache, "--strategy", "magic"), "'magic'", "model, genetic")
+        self.assert_one_clear_line(tune("--replay", self.cache, "--csv", self.cache), "would replace")
+        self.assert_one_clear_line(tune("--import", self.cache, "--export-t4", self.cache), "would replace")
+        self.assert_one_clear_line(tune("--import", self.cache), "--export-t4")
+        self.assert_one_clear_line(tune("--import", self.cache, "--export-t4", self.folder / "none" / "x"), "none/x")
+        self.assert_one_clear_line(tune("--import", self.cache, "--replay", self.cache), "exclude")
+        self.assert_one_clear_line(tune("--replay", self.write("t1.json", t1({"a": [1]}, []))), "no recorded space")
+        self.assert_one_clear_line(tune("--replay", self.write("torn.json", before.decode()[:-900])), "torn.json", "not JSON")
+        torn = self.folder / "torn.json.gz"
+        torn.write_bytes(gzip.compress(before)[:-30])
+        self.assert_one_clear_line(tune("--replay", torn), "torn.json.gz")
+        self.assertEqual(self.cache.read_bytes(), before)
 
 
 if __name__ == "__main__":

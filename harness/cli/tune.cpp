@@ -100,7 +100,7 @@ Command add_tune_command(CLI::App& program) {
                   "how near to the optimum the budget of --replay brings random search")
       ->check(CLI::Range(0.01, 0.999))
       ->capture_default_str();
-  app->add_option("--seed", options->seed, "of the first search")
+  app->add_option("--seed", options->seed, "of the searches")
       ->check(whole_64_bits())
       ->capture_default_str();
   app->add_option("--csv", options->csv,

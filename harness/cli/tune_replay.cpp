@@ -164,7 +164,7 @@ int replay_and_score(const ReplayOptions& options) {
     }
     fmt::print("{}\n", align(rows, left));
   }
-  fmt::print("P: 1 is the optimum at once, 0 random search; {} repeats, seeds from {}. found, "
+  fmt::print("P: 1 is the optimum at once, 0 random search; {} repeats, seed {}. found, "
              "worst: the time at "
              "the end of the budget over the optimum, on average and of the worst repeat.\n",
              options.repeats, options.seed);

@@ -11,7 +11,7 @@
 namespace fusebench {
 namespace {
 
-constexpr std::size_t most_rows = 100'000'000;
+constexpr std::size_t most_rows = 20'000'000;
 // A constraint's verdicts are kept in a table where that is so small: then each is computed once.
 constexpr std::size_t largest_table = std::size_t{1} << 22;
 

@@ -13,7 +13,7 @@ namespace fusebench {
 /// completes constraints early; a constraint prunes as soon as its parameters are bound, or as soon as the
 /// bounds of those that are not yet leave it no way to hold. The time goes with the branches that survive,
 /// not with the product of the numbers of values.
-/// Throws Error as SearchSpace's constructor does, and when there are more than 10^8 valid rows.
+/// Throws Error as SearchSpace's constructor does, and when there are more than 2 * 10^7 valid rows.
 [[nodiscard]] std::vector<std::uint16_t> enumerate(const std::vector<SpaceParameter>& parameters,
                                                    const std::vector<std::string>& constraints,
                                                    const Properties& properties);

@@ -21,7 +21,9 @@ constexpr std::size_t first_points = 5;  // spread out, before there is a model
 constexpr std::size_t rough_from =
     60;  // points from which smooth models are too sure of themselves
 constexpr std::size_t most_points = 150;  // of a model
-constexpr double refit_after = 1.4;       // times as many points as at the last fit
+constexpr std::size_t refit_always = 40;  // up to so many points, where a fit costs little
+constexpr double margin = 0.15;      // by which to improve, in standard deviations of the targets
+constexpr double refit_after = 1.4;  // times as many points as at the last fit
 constexpr std::size_t most_candidates = 4000;
 constexpr double recombined = 0.3;  // share of the proposals after the model that are
 constexpr std::size_t elite_size = 16;
@@ -50,7 +52,8 @@ class ModelGuided final : public ProcedureStrategy {
       const std::vector<std::size_t> points = memory().known();
       const std::vector<double> y = targets(points);
       if (points.size() >= next_fit) {
-        next_fit = static_cast<std::size_t>(refit_after * static_cast<double>(points.size())) + 1;
+        const double factor = points.size() < refit_always ? 1.0 : refit_after;
+        next_fit = static_cast<std::size_t>(factor * static_cast<double>(points.size())) + 1;
         process.fit(points, y, points.size() >= rough_from);
         process.set_candidates(candidates());
       }
@@ -143,7 +146,7 @@ class ModelGuided final : public ProcedureStrategy {
     for (std::size_t i = 0; i < process.candidates().size(); ++i) {
       if (!memory().is_fresh(process.candidates()[i])) continue;
       const auto deviation = std::sqrt(static_cast<double>(prediction.variance[i]));
-      const double z = (best - static_cast<double>(prediction.mean[i])) / deviation;
+      const double z = (best - margin - static_cast<double>(prediction.mean[i])) / deviation;
       if (z < -6.0 && most > 0.0) continue;  // beyond hope, and costly to compute
       const double improvement = deviation * (z * cumulative(z) + density(z));
       if (improvement <= most) continue;

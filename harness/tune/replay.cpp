@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <random>
 
 #include "harness/core/error.hpp"
 
@@ -101,16 +102,16 @@ Estimate estimate(const std::vector<double>& values) {
 }
 
 StrategyScore score_strategy(const RecordedSpace& recorded, const Yardstick& yardstick,
-                             const std::string& strategy, std::size_t repeats,
-                             std::uint64_t first_seed) {
+                             const std::string& strategy, std::size_t repeats, std::uint64_t seed) {
   if (repeats == 0) throw Error("a score needs at least one repeat");
   StrategyScore result;
   result.strategy = strategy;
   result.mean_found_ns.resize(yardstick.budget_draws(), 0.0);
+  std::mt19937_64 seeds(seed);  // seeds beside one another would share runs
   std::vector<double> by_draws;
   std::vector<double> by_cost;
   for (std::size_t i = 0; i < repeats; ++i) {
-    const ReplayRun run = replay(recorded, yardstick, strategy, first_seed + i);
+    const ReplayRun run = replay(recorded, yardstick, strategy, seeds());
     by_draws.push_back(yardstick.score(run.by_draws_ns));
     by_cost.push_back(yardstick.score(run.by_cost_ns));
     result.worst_found_ns = std::max(result.worst_found_ns, run.by_draws_ns.back());

@@ -73,9 +73,9 @@ struct StrategyScore {
   double worst_found_ns = 0.0;        ///< of the runs, at the end of the budget
 };
 
-/// Runs with seeds first_seed, first_seed + 1, ... Throws Error when there are none.
+/// The runs' seeds are drawn by `seed`. Throws Error when there are no runs.
 [[nodiscard]] StrategyScore score_strategy(const RecordedSpace& recorded,
                                            const Yardstick& yardstick, const std::string& strategy,
-                                           std::size_t repeats, std::uint64_t first_seed);
+                                           std::size_t repeats, std::uint64_t seed);
 
 }  // namespace fusebench
