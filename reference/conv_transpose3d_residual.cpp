@@ -254,6 +254,9 @@ std::vector<InputSet> ConvTranspose3dResidual::input_sets() const {
                   /*exact_values=*/true});
   add("1 + k 2^-12", from(1, Draw::near_one), from(2, Draw::near_one), conv_bias, b);
   add("sums that cancel", from(1, Draw::near_one), w, conv_bias, b);
+  // With 16 input channels one tap's products and the bias come to 0, though the square of either overflows.
+  add("sums that cancel a huge bias", from(1, Draw::constant, 1.0F),
+      from(2, Draw::constant, -0x1p61F), from(3, Draw::constant, 0x1p65F), b);
   // 4c + b + 1 is nearly 0.
   add("slope that cancels", from(1, Draw::normal, 0x1p-18F), w,
       from(3, Draw::normal, 0x1p-18F, 0.375F), from(4, Draw::constant, -2.5F));

@@ -26,13 +26,13 @@ float between_powers(std::mt19937_64& random, int exponent) {
   return static_cast<float>(std::ldexp(1.0 + fraction, exponent));
 }
 
-TEST(ScaledHalves, HoldWhatIsAtLeastTwoToTheMinus15Within21Bits) {
+TEST(ScaledHalves, HoldWhatIsAtLeastTwoToTheMinus14Within22Bits) {
   std::mt19937_64 random(test::seed());
-  for (int exponent = -15; exponent <= 14; ++exponent) {
+  for (int exponent = -14; exponent <= 14; ++exponent) {
     for (int i = 0; i < 20000; ++i) {
       const double scaled = between_powers(random, exponent);
       const double held = hold(scaled).value();
-      ASSERT_LE(std::abs(held - scaled), std::ldexp(scaled, -21)) << scaled;
+      ASSERT_LE(std::abs(held - scaled), std::ldexp(scaled, -22)) << scaled;
     }
   }
 }
@@ -42,24 +42,24 @@ TEST(ScaledHalves, HoldLessOfWhatIsSmaller) {
   int worse = 0;
   for (int i = 0; i < 1000; ++i) {
     const double scaled = between_powers(random, -18);
-    worse += std::abs(hold(scaled).value() - scaled) > std::ldexp(scaled, -21);
+    worse += std::abs(hold(scaled).value() - scaled) > std::ldexp(scaled, -22);
   }
   EXPECT_GT(worse, 100);
 }
 
-// float32's contract allows 32 u = 2^-19 of each product.
+// 12u of the 32u that float32's contract allows of each product; the others are for the sum.
 TEST(ScaledHalves, ThreeProductsAreWithinFloat32sContract) {
   std::mt19937_64 random(test::seed());
   double largest = 0;
   for (int i = 0; i < 300000; ++i) {
-    const double x = between_powers(random, static_cast<int>(random() % 30) - 15);
-    const double w = between_powers(random, static_cast<int>(random() % 30) - 15);
+    const double x = between_powers(random, static_cast<int>(random() % 29) - 14);
+    const double w = between_powers(random, static_cast<int>(random() % 29) - 14);
     const Held a = hold(x);
     const Held b = hold(w);
     const double sum = a.high * b.high + std::ldexp(a.high * b.low + a.low * b.high, -11);
     largest = std::max(largest, std::abs(sum - x * w) / (x * w));
   }
-  EXPECT_LT(largest, std::ldexp(1.0, -19));
+  EXPECT_LE(largest, 3 * std::ldexp(1.0, -22));
   EXPECT_GT(largest, std::ldexp(1.0, -23));
 }
 

@@ -3,6 +3,7 @@
 #ifdef __CUDACC_RTC__
 #include "variants/conv_transpose3d_residual/wgmma_strips.cuh"
 #else
+#include "variants/conv_transpose3d_residual/wgmma_double.hpp"
 #include "variants/conv_transpose3d_residual/wgmma_strips.hpp"
 
 namespace fusebench::conv_transpose3d_residual {
@@ -17,7 +18,7 @@ const bool registered = add_cuda_variant({
     .parameters = ParameterSpace({{"groups", integers({2, 3}), "3"},
                                   {"keep_x", integers({0, 1}), "1"},
                                   {"store", {"store_streaming", "store_l2"}, "store_l2"}}),
-    .refuses = strips_refuse,
+    .refuses = wgmma_refuses,
     .plan = plan_strips,
     .only_architecture = 90,
 });

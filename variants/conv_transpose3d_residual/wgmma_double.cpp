@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
+#include <memory>
+#include <optional>
+#include <vector>
 
 #include "harness/core/error.hpp"
 #include "variants/conv_transpose3d_residual/convolution.hpp"
@@ -76,14 +78,6 @@ std::int64_t shared_bytes(int products, const Configuration& configuration) {
                                mixed_taps * tap + configuration.integer("mixed_slots") * plane);
 }
 
-std::optional<std::string> refuses(const ConvTranspose3d& sizes) {
-  if (auto reason = refuses_all_but_doubling(sizes)) return reason;
-  if (sizes.in_channels > tile_channels) {
-    return fmt::format("needs at most {} input channels, not {}", tile_channels, sizes.in_channels);
-  }
-  return std::nullopt;
-}
-
 class WgmmaPlan final : public Plan {
  public:
   WgmmaPlan(const CudaRequest& request, int products)
@@ -93,7 +87,7 @@ class WgmmaPlan final : public Plan {
         module_(request.module),
         pack_(module_->kernel("pack")),
         convolve_(module_->kernel("convolve")),
-        channel_blocks_((convolution_.out_channels + block_channels - 1) / block_channels) {
+        channel_blocks_(pieces(convolution_.out_channels, block_channels)) {
     const DeviceTraits& traits = request.device.traits();
     const Configuration& configuration = request.configuration;
     const std::int64_t shared = shared_bytes(products, configuration);
@@ -160,6 +154,14 @@ class WgmmaPlan final : public Plan {
 
 }  // namespace
 
+std::optional<std::string> wgmma_refuses(const ConvTranspose3d& sizes) {
+  if (auto reason = refuses_all_but_doubling(sizes)) return reason;
+  if (sizes.in_channels > tile_channels) {
+    return fmt::format("needs at most {} input channels, not {}", tile_channels, sizes.in_channels);
+  }
+  return std::nullopt;
+}
+
 bool add_wgmma_variant(const WgmmaVariant& variant) {
   const Parameter long_share = {"long_share", integers({0, 25, 50, 75}), "50"};
   const Parameter keep_x = {"keep_x", integers({0, 1}), "1"};
@@ -185,7 +187,7 @@ bool add_wgmma_variant(const WgmmaVariant& variant) {
       .plan_parameters = {"alike_share", "long_share"},
       .macros = {{"FORMAT", std::to_string(variant.format)},
                  {"PRODUCTS", std::to_string(variant.products)}},
-      .refuses = refuses,
+      .refuses = wgmma_refuses,
       .plan = [products = variant.products](const CudaRequest& request) -> std::unique_ptr<Plan> {
         return std::make_unique<WgmmaPlan>(request, products);
       },

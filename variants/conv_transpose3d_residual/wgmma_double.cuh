@@ -5,9 +5,9 @@
 // multiply, and write. While one waits for its products the other writes.
 #pragma once
 
+#include "harness/device/cuda/kernels/cache_policy.cuh"
 #include "variants/conv_transpose3d_residual/kept_loads.cuh"
 #include "variants/conv_transpose3d_residual/wgmma_weights.cuh"
-#include "variants/residual_epilogue/epilogue.cuh"
 
 constexpr u32 warpgroup = 128;
 constexpr u32 all_threads = 3 * warpgroup;
@@ -309,7 +309,7 @@ __device__ inline void consume(const Arguments& a, bool mixed) {
   }
 }
 
-// The same by the definition, for weights that zeros must not meet.
+// The same by the definition, for weights and biases that `pack` found unusual.
 __device__ inline void compute_directly(const Arguments& a) {
   const Convolution& s = a.s;
   const u32 first = a.of_block * block_channels;
@@ -325,8 +325,9 @@ __device__ inline void compute_directly(const Arguments& a) {
     const u32 line = position / s.output[2];
     const float sum = convolve_directly(a.x, a.w, s, n, channel, line / s.output[1],
                                         line % s.output[1], position - u64(line) * s.output[2]);
+    const float c = sum + (a.conv_bias != nullptr ? __ldg(a.conv_bias + channel) : 0.0f);
     a.y[(u64(n) * s.out_channels + channel) * positions + position] =
-        finish(sum, __ldcg(a.prepared.coefficients + channel));
+        c * fmaf(2.0f, c, __ldg(a.b + channel) + 1.0f);
   }
 }
 

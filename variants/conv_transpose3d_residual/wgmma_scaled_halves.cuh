@@ -1,13 +1,14 @@
 // A float32 as two fp16 that together carry 22 bits of it, with a power of two for many: v = 2^-k (high + 2^-11
-// low). k brings the largest of them to [2^14, 2^15). Whatever is at least 2^-29 of it, and so at least 2^-15 when
-// scaled, is held within 2^-21 of itself: high within 2^-11 or, where it is subnormal, 2^-25; the rest, 2^11 times
-// larger, within another 2^-11 or 2^-25.
+// low). k brings the largest of them to [2^14, 2^15), or as near as k <= 127 does. Whatever then is at least 2^-14,
+// as all is that is at least 2^-28 of the largest, is held within 2^-22 of itself: high within 2^-11, the rest, 2^11 times
+// larger, within another 2^-11 or 2^-25. A product of two lows is left out: 2^-22 of the product. Together that is
+// 12u of float32's 32u; the others are for the sum, which tensor cores truncate.
 #pragma once
 
 #include "variants/conv_transpose3d_residual/wgmma.cuh"
 
 constexpr float low_scale = 0x1p11f;
-constexpr float least_scaled = 0x1p-15f;
+constexpr float least_scaled = 0x1p-14f;
 
 // What the highs left.
 __device__ inline u32 low_pair(float first, float second, u32 highs) {
@@ -23,10 +24,6 @@ struct Magnitudes {
     const u32 bits = __float_as_uint(value) & 0x7FFFFFFFu;
     largest = max(largest, bits);
     smallest_less_1 = min(smallest_less_1, bits - 1);
-  }
-  __device__ void meet(const Magnitudes& other) {
-    largest = max(largest, other.largest);
-    smallest_less_1 = min(smallest_less_1, other.smallest_less_1);
   }
   // Of all lanes of a warp.
   __device__ Magnitudes of_warp() const {

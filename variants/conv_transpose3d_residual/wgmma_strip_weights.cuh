@@ -66,11 +66,17 @@ __device__ inline void pack(const Prepared& to, const float* w, const float* con
     values[i] = exists ? __ldg(w + (u64(in) * s.out_channels + channel) * 27 + element % 27) : 0.0f;
     mine.meet(values[i]);
   }
-  __shared__ Magnitudes of_warps[pack_threads / 32];
-  of_warps[threadIdx.x / 32] = mine.of_warp();
+  __shared__ u32 largest[pack_threads / 32];
+  __shared__ u32 smallest_less_1[pack_threads / 32];
+  const Magnitudes of_warp = mine.of_warp();
+  largest[threadIdx.x / 32] = of_warp.largest;
+  smallest_less_1[threadIdx.x / 32] = of_warp.smallest_less_1;
   __syncthreads();
   Magnitudes all;
-  for (const Magnitudes& of_warp : of_warps) all.meet(of_warp);
+  for (u32 i = 0; i < pack_threads / 32; ++i) {
+    all.largest = max(all.largest, largest[i]);
+    all.smallest_less_1 = min(all.smallest_less_1, smallest_less_1[i]);
+  }
   if (threadIdx.x == 0) {
     to.channels[channel] = {channel_exists && conv_bias != nullptr ? conv_bias[channel] : 0.0f,
                             channel_exists ? b[channel] + 1.0f : 0.0f, all.unscaling(),

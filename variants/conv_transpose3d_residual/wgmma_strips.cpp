@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
+#include <memory>
+#include <optional>
+#include <vector>
 
 #include "harness/core/error.hpp"
 #include "variants/conv_transpose3d_residual/convolution.hpp"
@@ -147,14 +149,6 @@ class StripsPlan final : public Plan {
 
 std::unique_ptr<Plan> plan_strips(const CudaRequest& request) {
   return std::make_unique<StripsPlan>(request);
-}
-
-std::optional<std::string> strips_refuse(const ConvTranspose3d& sizes) {
-  if (auto reason = refuses_all_but_doubling(sizes)) return reason;
-  if (sizes.in_channels > tile_channels) {
-    return fmt::format("needs at most {} input channels, not {}", tile_channels, sizes.in_channels);
-  }
-  return std::nullopt;
 }
 
 }  // namespace fusebench::conv_transpose3d_residual

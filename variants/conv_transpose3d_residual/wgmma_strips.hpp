@@ -2,8 +2,6 @@
 #pragma once
 
 #include <memory>
-#include <optional>
-#include <string>
 
 #include "variants/conv_transpose3d_residual/cuda_variant.hpp"
 
@@ -13,8 +11,5 @@ namespace fusebench::conv_transpose3d_residual {
 /// warpgroups of a block. Throws Unavailable where an item of the batch is too large or the device's shared memory too
 /// small.
 [[nodiscard]] std::unique_ptr<Plan> plan_strips(const CudaRequest& request);
-
-/// Why the kernel does not do these sizes; nullopt when it does.
-[[nodiscard]] std::optional<std::string> strips_refuse(const ConvTranspose3d& sizes);
 
 }  // namespace fusebench::conv_transpose3d_residual

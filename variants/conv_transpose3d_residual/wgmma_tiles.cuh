@@ -75,6 +75,8 @@ struct Head {
   int held[most_slots];  // the item that begins in the slot's plane, or one of the two below
   int segment[2];        // for handing a number from one producer thread to the others
 };
+static_assert(sizeof(Head) <= head_bytes);
+static_assert(block_slots(false) <= most_slots && block_slots(true) <= most_slots);
 constexpr int no_more = -1;
 constexpr int second_plane_only = -2;
 

@@ -6,6 +6,7 @@
 #include "variants/conv_transpose3d_residual/wgmma_formats.cuh"
 #include "variants/conv_transpose3d_residual/wgmma_tiles.cuh"
 
+constexpr float largest_bias = 0x1p60f;
 constexpr u32 pack_threads = 256;
 constexpr u32 pack_blocks = all_taps * tile_channels * block_channels / pack_threads;
 
@@ -19,8 +20,8 @@ struct Prepared {
   u32* counters;  // two for each block of channels, 32 words apart: the next segment of each kind
 };
 
-// unusual: a weight that is not finite, or may become so when it is rounded. Zeros that pad x must not meet
-// it, and the main kernel goes another way.
+// unusual: a weight that is not finite, or may become so when it is rounded, which zeros that pad x must not meet;
+// or a bias whose square may overflow in the coefficients though y does not. The main kernel goes another way.
 __device__ inline void pack(const Prepared& to, const float* w, const float* conv_bias,
                             const float* b, const Convolution& s) {
   let_next_kernel_start();
@@ -28,11 +29,13 @@ __device__ inline void pack(const Prepared& to, const float* w, const float* con
   const u32 part = blockIdx.x - of_block * pack_blocks;
   const u32 i = part * pack_threads + threadIdx.x;
   if (i < 2) to.counters[(of_block * 2 + i) * 32] = 0;
+  bool large = false;
   if (i < block_channels) {
     const u32 channel = of_block * block_channels + i;
     const bool exists = channel < s.out_channels;
     const float own = exists && conv_bias != nullptr ? conv_bias[channel] : 0.0f;
     const float other = exists ? b[channel] + 1.0f : 0.0f;
+    large = fabsf(own) > largest_bias;
     to.coefficients[channel] = make_float2(fmaf(4.0f, own, other), own * fmaf(2.0f, own, other));
   }
   const u32 tap = i % 27;
@@ -53,6 +56,6 @@ __device__ inline void pack(const Prepared& to, const float* w, const float* con
   const Halves halves = halves_of(value);
   *reinterpret_cast<unsigned short*>(place) = halves.high;
   if (parts == 2) *reinterpret_cast<unsigned short*>(place + tap_part_bytes) = halves.low;
-  const bool unusual = __syncthreads_or(!(fabsf(value) <= largest_weight));
+  const bool unusual = __syncthreads_or(large || !(fabsf(value) <= largest_weight));
   if (threadIdx.x == 0) to.unusual[blockIdx.x] = unusual;
 }
