@@ -145,7 +145,6 @@ class Space(Case):
                 self.assert_one_clear_line(tune("--space", path, "--count"), str(path), *words)
         self.assert_one_clear_line(tune("--space", self.folder / "none.json", "--count"), "none.json", "No such file")
         self.assert_one_clear_line(tune("--space", self.folder, "--count"), "folder")
-        self.assert_one_clear_line(tune(), "--space")
 
 
 def cache(seed: int) -> dict[str, object]:
@@ -237,6 +236,58 @@ class Replay(Case):
         torn.write_bytes(gzip.compress(before)[:-30])
         self.assert_one_clear_line(tune("--replay", torn), "torn.json.gz")
         self.assertEqual(self.cache.read_bytes(), before)
+
+
+class Live(Case):
+    """Registered variants on the CPU, which every machine has."""
+
+    def search(self, budget: int | str, *more: object) -> subprocess.CompletedProcess[str]:
+        return tune("--operator", "residual_epilogue", "--filter", "cpu_threads", "--problem", "1,4,3,5,7", "--max-time", 0.02,
+                    "--seed", 7, "--budget", budget, "--log", self.folder / "log.jsonl", *more, timeout=300)
+
+    def entries(self) -> list[dict[str, object]]:
+        header, *lines = (self.folder / "log.jsonl").read_text().splitlines()
+        self.assertEqual(json.loads(header)["problem"], "n=1,c=4,d=3,h=5,w=7")
+        return [json.loads(line) for line in lines]
+
+    def test_a_search_keeps_a_log_and_goes_on_from_it(self) -> None:
+        first = self.search(3)
+        self.assertIn(first.returncode, (0, 1), first.stderr)
+        before = self.entries()
+        self.assertEqual(len(before), 3)
+        log = self.folder / "log.jsonl"
+        log.write_text(log.read_text() + json.dumps(before[0])[:50])  # as a kill leaves it
+        second = self.search(5)
+        self.assertIn(second.returncode, (0, 1), second.stderr)
+        after = self.entries()
+        self.assertEqual(after[:3], before)
+        self.assertEqual(len({entry["configuration"] for entry in after}), 5)
+        self.assertRegex(second.stdout, r"cpu_threads .* 5  16 ")
+        for entry in after:
+            self.assertEqual(entry["outcome"] == "passed", entry["median_ns"] > 0)
+            self.assertEqual(bool(entry["reason"]), entry["outcome"] != "passed")
+            self.assertGreater(entry["total_ns"], 0)
+        done = self.search(5)  # nothing is left to measure but the controls
+        self.assertEqual(self.entries(), after, done.stderr)
+
+    def test_bad_input_gets_one_line_and_the_log_stays(self) -> None:
+        log = self.folder / "log.jsonl"
+        header = {"fusebench_tuning_log": 1, "operator": "residual_epilogue", "problem": "n=2,c=4,d=3,h=5,w=7",
+                  "device": "cpu", "device_name": "another"}
+        for text, words in ((json.dumps(header) + "\n", ("problem", "n=2,c=4", "--log")),
+                            ("operator,variant\n", ("no tuning log",)), ("no line end", ("no tuning log",)),
+                            ("{}\n", ("no tuning log",))):
+            log.write_text(text)
+            with self.subTest(log=text):
+                self.assert_one_clear_line(self.search(1), "log.jsonl", *words)
+                self.assertEqual(log.read_text(), text)
+        log.unlink()
+        self.assert_one_clear_line(self.search("none"), "--budget 'none'")
+        self.assert_one_clear_line(self.search(1, "--strategy", "magic"), "'magic'", "model")
+        self.assert_one_clear_line(self.search(1, "--strategy", "all"), "--replay")
+        self.assert_one_clear_line(tune("--filter", "nothing_matches"), "nothing_matches")
+        self.assert_one_clear_line(tune("--operator", "nothing"), "nothing")
+        self.assertFalse(log.exists())
 
 
 if __name__ == "__main__":

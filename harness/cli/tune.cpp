@@ -8,6 +8,7 @@
 
 #include "harness/cli/commands.hpp"
 #include "harness/cli/options.hpp"
+#include "harness/cli/tune_live.hpp"
 #include "harness/cli/tune_replay.hpp"
 #include "harness/core/error.hpp"
 #include "harness/tune/recorded_space.hpp"
@@ -23,6 +24,8 @@ struct TuneOptions : ReplayOptions {
   bool score = false;
   std::string import;
   std::string export_t4;
+  std::string log;
+  RunOptions run;  // of a search on a device
 };
 
 int count(const TuneOptions& options) {
@@ -69,7 +72,14 @@ int tune(const TuneOptions& options) {
   if (!options.space.empty()) return count(options);
   if (!options.import.empty()) return convert(options);
   if (!options.files.empty()) return replay_and_score(options);
-  throw Error("nothing to tune: give --space FILE, --replay FILE or --import FILE");
+  LiveOptions live{.run = options.run,
+                   .strategy = options.strategy,
+                   .budget = options.budget,
+                   .log = options.log};
+  if (options.strategy == "all") throw Error("--strategy all is for --replay; choose one");
+  live.run.given_seed = options.seed;
+  live.run.csv = options.csv;
+  return tune_variants(live);
 }
 
 }  // namespace
@@ -88,10 +98,10 @@ Command add_tune_command(CLI::App& program) {
       ->type_name("FILE");
   app->add_option("--strategy", options->strategy, "the search strategy, or all")
       ->capture_default_str();
-  app->add_option(
-         "--budget", options->budget,
-         "200 configurations or 10% of the space (default for --replay: the methodology's)")
-      ->type_name("N|N%");
+  app->add_option("--budget", options->budget,
+                  "200 configurations, 10% of the space, or 5m (default: a tenth of it and at "
+                  "least 32; of --replay the methodology's)")
+      ->type_name("N|N%|TIME");
   app->add_option("--repeats", options->repeats, "searches of --replay, each with its own seed")
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
@@ -104,11 +114,36 @@ Command add_tune_command(CLI::App& program) {
       ->check(whole_64_bits())
       ->capture_default_str();
   app->add_option("--csv", options->csv,
-                  "write the scores, and FILE's .curves.csv for scripts/report")
+                  "write every result as 'run' does; of --replay the scores, and FILE's "
+                  ".curves.csv for scripts/report")
       ->type_name("FILE");
   app->add_option("--import", options->import, "read a recorded space, to write it elsewhere")
       ->type_name("FILE");
   app->add_option("--export-t4", options->export_t4, "write it as T4")->type_name("FILE");
+  RunOptions& run = options->run;
+  run.SelectionOptions::add_to(*app);
+  app->add_option("--problem", run.problem, "quick, official or sizes, as for 'run'")
+      ->type_name("SIZES");
+  app->add_option("--battery", run.battery,
+                  "cases to verify each configuration on beside the timed problem: quick, full or "
+                  "exhaustive")
+      ->check(CLI::IsMember({"quick", "full", "exhaustive"}))
+      ->capture_default_str();
+  app->add_option("--timeout", run.timeout_seconds, "seconds for one configuration, all phases")
+      ->check(CLI::Range(0.1, 1e6))
+      ->capture_default_str();
+  app->add_option("--max-samples", run.limits.max_samples, "most samples of one configuration")
+      ->check(CLI::Range(1, 1'000'000))
+      ->capture_default_str();
+  app->add_option("--max-time", run.limits.max_seconds,
+                  "most seconds of sampling one configuration")
+      ->check(more_than_zero())
+      ->capture_default_str();
+  app->add_flag("--pin", run.pin, "tie CPU threads to cores");
+  app->add_flag("--quiet", run.quiet, "print the best and errors only");
+  app->add_option("--log", options->log,
+                  "keep every configuration in FILE, a line each, and go on from it")
+      ->type_name("FILE");
   std::string footer = "Strategies:\n";
   for (const StrategyInfo& info : strategies()) {
     footer += fmt::format("  {:<11} {}\n", info.name, info.idea);

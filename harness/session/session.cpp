@@ -246,18 +246,27 @@ std::vector<Item> plan_session(const Selection& selection, const SessionOptions&
 
 bool run_session(const std::vector<Item>& items, const SessionOptions& options,
                  SessionObserver& observer) {
+  const auto runnable = static_cast<std::size_t>(std::count_if(
+      items.begin(), items.end(), [](const Item& item) { return item.unavailable.empty(); }));
+  std::size_t at = 0;
+  const auto next = [&] { return at < items.size() ? std::optional(items[at++]) : std::nullopt; };
+  return run_session(next, runnable, options, observer);
+}
+
+bool run_session(const NextItem& next, std::size_t expected, const SessionOptions& options,
+                 SessionObserver& observer) {
   // The judge's memory is no business of a candidate's, which runs as the same user.
   (void)prctl(PR_SET_DUMPABLE, 0);
   const Provenance provenance = current_provenance();
   std::map<DeviceKind, Bailiff> bailiffs;
   std::map<std::pair<DeviceKind, std::string>, Ceilings> ceilings;
   std::map<DeviceKind, DeviceStatus> devices;
-  const auto runnable = static_cast<std::size_t>(std::count_if(
-      items.begin(), items.end(), [](const Item& item) { return item.unavailable.empty(); }));
-  for (std::size_t i = 0; i < items.size(); ++i) {
+  for (std::size_t i = 1;; ++i) {
     if (options.interrupted()) return false;
-    const Item& item = items[i];
-    observer.on_start(i + 1, runnable, item);
+    const std::optional<Item> given = next();
+    if (!given) return true;
+    const Item& item = *given;
+    observer.on_start(i, expected, item);
     if (!devices.contains(item.device)) devices[item.device] = probe_device(item.device);
     const std::optional<DeviceTraits>& traits = devices[item.device].traits;
 
@@ -290,7 +299,6 @@ bool run_session(const std::vector<Item>& items, const SessionOptions& options,
     }
     observer.on_result(result);
   }
-  return true;
 }
 
 }  // namespace fusebench

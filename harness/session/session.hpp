@@ -61,6 +61,13 @@ class SessionObserver {
   virtual void on_result(const JobResult& result) = 0;
 };
 
+/// Gives the items one after another, each when the one before has its result; nothing at the end.
+using NextItem = std::function<std::optional<Item>()>;
+
+/// Runs items as they come; `expected` is about how many can run, for the observer. False when interrupted.
+bool run_session(const NextItem& next, std::size_t expected, const SessionOptions& options,
+                 SessionObserver& observer);
+
 /// Runs the items. Every one gets a result unless interrupted; true when it ran to the end.
 bool run_session(const std::vector<Item>& items, const SessionOptions& options,
                  SessionObserver& observer);
