@@ -10,6 +10,8 @@
 #include <set>
 
 #include "harness/core/error.hpp"
+#include "harness/core/registry.hpp"
+#include "harness/tune/variant_space.hpp"
 #include "tests/seed.hpp"
 
 namespace fusebench {
@@ -211,6 +213,27 @@ TEST(SearchSpace, WhatIsNoneIsRefusedByName) {
   refused(two, {"a // (b - 1) == 1"}, {"division by 0"});
   refused(two, {"a < 3", "a > b and b > a"}, {"empty", "'a > b and b > a'"});
   refused(two, {"a > b", "b > a"}, {"empty", "together"});
+}
+
+TEST(VariantSpace, HasEveryVariantsConfigurationsByTheSameNames) {
+  std::size_t tunable = 0;
+  for (const Operator* op : registry().operators()) {
+    for (const Variant* variant : registry().variants(op->name())) {
+      const ParameterSpace& parameters = variant->info().parameters;
+      if (parameters.parameters().empty()) {
+        EXPECT_THROW((void)variant_space(parameters), Error);
+        continue;
+      }
+      ++tunable;
+      std::set<std::string> expected;
+      for (const Configuration& one : parameters.all()) expected.insert(one.to_string());
+      std::set<std::string> found;
+      const SearchSpace space = variant_space(parameters);
+      for (std::size_t i = 0; i < space.size(); ++i) found.insert(space.to_string(i));
+      EXPECT_EQ(found, expected) << variant->info().name;
+    }
+  }
+  EXPECT_GT(tunable, 3U);
 }
 
 }  // namespace
