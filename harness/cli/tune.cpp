@@ -1,9 +1,7 @@
 // fusebench tune: search a space of configurations for the fastest; or only count it, or replay a recorded one.
 #include <fmt/format.h>
 
-#include <cstdio>
 #include <filesystem>
-#include <fstream>
 #include <memory>
 
 #include "harness/cli/commands.hpp"
@@ -11,6 +9,7 @@
 #include "harness/cli/tune_live.hpp"
 #include "harness/cli/tune_replay.hpp"
 #include "harness/core/error.hpp"
+#include "harness/record/whole_file.hpp"
 #include "harness/tune/recorded_space.hpp"
 #include "harness/tune/strategy.hpp"
 #include "harness/tune/t1.hpp"
@@ -35,20 +34,6 @@ int count(const TuneOptions& options) {
   return as_hoped;
 }
 
-// Into a file beside it that then takes its name, so that a failed write loses nothing.
-void write_whole(const std::string& path, const std::string& text) {
-  const std::string temporary = path + ".part";
-  std::ofstream file(temporary, std::ios::binary);
-  file << text;
-  file.close();
-  std::error_code error;
-  if (file) std::filesystem::rename(temporary, path, error);
-  if (!file || error) {
-    (void)std::remove(temporary.c_str());
-    throw Error("cannot write {}; choose another file", path);
-  }
-}
-
 int convert(const TuneOptions& options) {
   const RecordedSpace recorded = read_recorded_space(options.import);
   if (options.export_t4.empty()) {
@@ -60,7 +45,7 @@ int convert(const TuneOptions& options) {
     throw Error("--export-t4 would replace {}, which is imported; write to another file",
                 options.import);
   }
-  write_whole(options.export_t4, t4_text(recorded));
+  write_whole_file(options.export_t4, t4_text(recorded));
   fmt::print("{} configurations written to {}\n", recorded.space.size(), options.export_t4);
   return as_hoped;
 }

@@ -1,12 +1,8 @@
 #include "harness/record/json_writer.hpp"
 
-#include <cerrno>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "harness/core/error.hpp"
+#include "harness/record/whole_file.hpp"
 
 namespace fusebench {
 namespace {
@@ -38,23 +34,8 @@ void write_json(const std::string& path, const RunDocument& document) {
                          {"records", document.records}};
   for (const DeviceTraits& traits : document.devices) json["devices"].push_back(describe(traits));
 
-  // A pipe or /dev/stdout cannot be renamed over.
-  std::error_code error;
-  const auto status = std::filesystem::status(path, error);
-  const bool special = std::filesystem::exists(status) && !std::filesystem::is_regular_file(status);
-  const std::string part = special ? path : path + ".part";
-  std::ofstream file(part);
   // A name or message from the system need not be UTF-8; replace rather than refuse.
-  file << json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << "\n";
-  file.close();
-  if (!file) {
-    const int reason = errno;
-    if (!special) std::filesystem::remove(part, error);
-    throw Error("cannot write {}: {}", path, std::strerror(reason));
-  }
-  error.clear();
-  if (!special) std::filesystem::rename(part, path, error);
-  if (error) throw Error("cannot write {}: {}", path, error.message());
+  write_whole_file(path, json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
 }
 
 }  // namespace fusebench

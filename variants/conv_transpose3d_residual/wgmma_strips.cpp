@@ -110,8 +110,7 @@ class StripsPlan final : public Plan {
                     static_cast<std::uint64_t>(first) * sizes_.in_channels * sizes_.positions;
       arguments.y = tensors.output() + static_cast<std::uint64_t>(first) * sizes_.out_channels *
                                            sizes_.outputs_of_channel;
-      arguments.s.n = static_cast<std::uint32_t>(items);
-      arguments.strips.count = arguments.s.n * strips_.of_item();
+      arguments.strips.count = static_cast<std::uint32_t>(items) * strips_.of_item();
       // No more blocks than there is work for.
       shape_.blocks = static_cast<std::uint32_t>(
           std::min(pieces(arguments.strips.count, block_strips_), processors_));
