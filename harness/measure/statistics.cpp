@@ -43,6 +43,24 @@ Interval median_interval(std::span<const double> sorted) {
   return {sorted[rank], sorted[sorted.size() - 1 - rank]};
 }
 
+double median(std::span<const double> sorted) { return quantile(sorted, 0.5); }
+
+std::vector<double> benjamini_hochberg(std::span<const double> p) {
+  const auto is_probability = [](double value) { return value >= 0.0 && value <= 1.0; };
+  if (!std::all_of(p.begin(), p.end(), is_probability)) throw Error("a p value is not in [0, 1]");
+  std::vector<std::size_t> order(p.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return p[a] < p[b]; });
+  std::vector<double> adjusted(p.size());
+  double least = 1.0;
+  for (std::size_t rank = p.size(); rank > 0; --rank) {
+    const std::size_t i = order[rank - 1];
+    least = std::min(least, p[i] * static_cast<double>(p.size()) / static_cast<double>(rank));
+    adjusted[i] = least;
+  }
+  return adjusted;
+}
+
 double coefficient_of_variation(std::span<const double> values) {
   if (values.size() < 2) return 0.0;
   const auto n = static_cast<double>(values.size());

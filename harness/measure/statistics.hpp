@@ -23,6 +23,14 @@ struct Interval {
 /// Practical Nonparametric Statistics, 3.2). For n < 6 no such l exists: the whole range.
 [[nodiscard]] Interval median_interval(std::span<const double> sorted);
 
+/// The mean of the two middle values, or the middle one. Throws Error on no data.
+[[nodiscard]] double median(std::span<const double> sorted);
+
+/// The p values adjusted so that calling all under `q` keeps the expected share of false ones among those
+/// called at most q: min over k >= rank of p_(k) m / k, 1 at most (Benjamini and Hochberg, Controlling the
+/// False Discovery Rate, 1995). In the order given. Throws Error for a p outside [0, 1].
+[[nodiscard]] std::vector<double> benjamini_hochberg(std::span<const double> p);
+
 /// Standard deviation (n - 1) over mean; 0 for fewer than two values.
 [[nodiscard]] double coefficient_of_variation(std::span<const double> values);
 
