@@ -223,5 +223,25 @@ TEST_F(CsvReader, RefusesBrokenQuoting) {
               ThrowsMessage<Error>(AllOf(StartsWith(path() + ":3"), HasSubstr("quote"))));
 }
 
+TEST_F(CsvReader, RefusesACarriageReturnThatEndsNoLine) {
+  for (const char* text : {"a,b\n1\r2,3\n", "a,b\n1,2\r3,4\n", "a,b\n1,\"2\"\r3\n"}) {
+    EXPECT_THAT(
+        [&] { (void)read_csv_rows(write(text)); },
+        ThrowsMessage<Error>(AllOf(StartsWith(path() + ":2"), HasSubstr("carriage return"))));
+  }
+  EXPECT_EQ(read_csv_rows(write("a,b\r\n\"1\r2\",3\r\n"))[1].fields[0], "1\r2");
+}
+
+TEST_F(CsvReader, LendsRecordsOneByOneUpToABadRow) {
+  std::vector<std::string> bad = record_row(full_record());
+  bad[place_of("cv")] = "x";
+  (void)write(record_columns(), {record_row(full_record()), record_row(Record{}), bad});
+  std::vector<Record> taken;
+  EXPECT_THROW(read_records(path(), [&](const Record& record) { taken.push_back(record); }), Error);
+  ASSERT_EQ(taken.size(), 2U);
+  EXPECT_EQ(record_row(taken[0]), record_row(full_record()));
+  EXPECT_EQ(record_row(taken[1]), record_row(Record{}));  // nothing of the row before is left
+}
+
 }  // namespace
 }  // namespace fusebench

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstddef>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string_view>
@@ -94,15 +95,12 @@ Places places_of(const std::string& path, const CsvRow& header) {
 }
 
 // First of all: of another version even the columns may differ.
-void check_version(const std::string& path, const std::vector<CsvRow>& rows, std::size_t place) {
-  const std::string expected = std::to_string(Record{}.schema_version);
-  for (std::size_t i = 1; i < rows.size(); ++i) {
-    const auto& fields = rows[i].fields;
-    if (place >= fields.size() || fields[place] == expected) continue;
-    throw Error("{}:{}, column schema_version: '{}' is another version than {}, which this program "
-                "reads",
-                path, rows[i].line, fields[place], expected);
-  }
+void check_version(const std::string& path, const CsvRow& row, std::size_t place) {
+  static const std::string expected = std::to_string(Record{}.schema_version);
+  if (place >= row.fields.size() || row.fields[place] == expected) return;
+  throw Error("{}:{}, column schema_version: '{}' is another version than {}, which this program "
+              "reads",
+              path, row.line, row.fields[place], expected);
 }
 
 void check_columns(const std::string& path, const CsvRow& header, const Places& places) {
@@ -117,36 +115,85 @@ void check_columns(const std::string& path, const CsvRow& header, const Places& 
   });
 }
 
-}  // namespace
+constexpr std::size_t nowhere = std::numeric_limits<std::size_t>::max();
 
-std::vector<Record> read_records(const std::string& path) {
-  const std::vector<CsvRow> rows = read_csv_rows(path);
-  if (rows.empty()) throw Error("{}: the file has no header", path);
-  const CsvRow& header = rows.front();
-  const Places places = places_of(path, header);
-  if (const auto version = places.find("schema_version"); version != places.end()) {
-    check_version(path, rows, version->second);
-  }
-  check_columns(path, header, places);
-  if (rows.size() == 1) throw Error("{}:{}: there is a header and no row", path, header.line);
+// Takes the header, then rows. What the columns are is settled at the first row, which tells the version.
+class RecordParser {
+ public:
+  RecordParser(const std::string& path, const std::function<void(const Record&)>& take)
+      : path_(path), take_(take) {}
 
-  std::vector<Record> records;
-  for (std::size_t i = 1; i < rows.size(); ++i) {
-    const CsvRow& row = rows[i];
-    const std::string where = fmt::format("{}:{}", path, row.line);
-    if (row.fields.size() != header.fields.size()) {
-      const std::string last = row.fields.size() < header.fields.size()
-                                   ? ", column " + header.fields[row.fields.size()]
-                                   : "";
-      throw Error("{}{}: the row has {} fields, the header {}", where, last, row.fields.size(),
-                  header.fields.size());
+  void row(const CsvRow& row) {
+    if (header_.fields.empty()) {
+      header_ = row;
+      places_ = places_of(path_, header_);
+      if (const auto at = places_.find("schema_version"); at != places_.end())
+        version_ = at->second;
+      return;
     }
-    Record& record = records.emplace_back();
-    visit_fields(record, [&](std::string_view name, auto& value) {
-      const auto place = places.find(name);
-      if (place != places.end()) read_field(where, name, row.fields[place->second], value);
+    if (version_ != nowhere) check_version(path_, row, version_);
+    if (place_of_field_.empty()) settle_columns();
+    const std::string where = fmt::format("{}:{}", path_, row.line);
+    check_length(where, row);
+    auto place = place_of_field_.begin();
+    // A column that is not there is in no row, so that its field keeps its default.
+    visit_fields(record_, [&](std::string_view name, auto& value) {
+      if (*place != nowhere) read_field(where, name, row.fields[*place], value);
+      ++place;
+    });
+    take_(record_);
+  }
+
+  void finish() {
+    if (header_.fields.empty()) throw Error("{}: the file has no header", path_);
+    if (!place_of_field_.empty()) return;
+    check_columns(path_, header_, places_);
+    throw Error("{}:{}: there is a header and no row", path_, header_.line);
+  }
+
+ private:
+  void settle_columns() {
+    check_columns(path_, header_, places_);
+    visit_fields(record_, [&](std::string_view name, const auto&) {
+      const auto place = places_.find(name);
+      place_of_field_.push_back(place == places_.end() ? nowhere : place->second);
     });
   }
+
+  void check_length(const std::string& where, const CsvRow& row) const {
+    if (row.fields.size() == header_.fields.size()) return;
+    const std::string last = row.fields.size() < header_.fields.size()
+                                 ? ", column " + header_.fields[row.fields.size()]
+                                 : "";
+    throw Error("{}{}: the row has {} fields, the header {}", where, last, row.fields.size(),
+                header_.fields.size());
+  }
+
+  const std::string& path_;
+  const std::function<void(const Record&)>& take_;
+  CsvRow header_;
+  Places places_;
+  std::size_t version_ = nowhere;
+  std::vector<std::size_t> place_of_field_;
+  Record record_;
+};
+
+}  // namespace
+
+void parse_records(const std::string& path, std::string_view text,
+                   const std::function<void(const Record&)>& take) {
+  RecordParser parser(path, take);
+  parse_csv_rows(path, text, [&](const CsvRow& row) { parser.row(row); });
+  parser.finish();
+}
+
+void read_records(const std::string& path, const std::function<void(const Record&)>& take) {
+  parse_records(path, contents_of(path), take);
+}
+
+std::vector<Record> read_records(const std::string& path) {
+  std::vector<Record> records;
+  read_records(path, [&](const Record& record) { records.push_back(record); });
   return records;
 }
 

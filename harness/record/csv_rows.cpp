@@ -2,6 +2,7 @@
 
 #include <csv.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -14,18 +15,6 @@
 
 namespace fusebench {
 namespace {
-
-std::string contents_of(const std::string& path) {
-  std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored)) {
-    throw Error("cannot read {}: it is a folder; name the CSV file in it", path);
-  }
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw Error("cannot read {}: {}", path, std::strerror(errno));
-  std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  if (file.bad()) throw Error("cannot read {}: {}", path, std::strerror(errno));
-  return text;
-}
 
 class Parser {
  public:
@@ -40,60 +29,92 @@ class Parser {
   Parser& operator=(const Parser&) = delete;
   ~Parser() { csv_free(&parser_); }
 
-  // libcsv counts no lines, so it gets them one by one.
-  std::vector<CsvRow> parse(std::string_view text) {
-    for (; !text.empty(); ++line_) {
+  // libcsv counts no lines, so it gets them one by one. Nothing is taken inside its callbacks: an exception must
+  // not cross it.
+  void parse(std::string_view text, const std::function<void(const CsvRow&)>& take) {
+    for (std::int64_t line_number = 1; !text.empty(); ++line_number) {
       const std::size_t end = text.find('\n');
       const std::string_view line = text.substr(0, end == text.npos ? end : end + 1);
       text.remove_prefix(line.size());
       if (!open_ && (line == "\n" || line == "\r\n")) continue;
-      if (!open_) first_line_ = line_;
+      if (!open_) {
+        row_.line = line_number;
+        fields_ = 0;
+      }
       open_ = true;
       if (csv_parse(&parser_, line.data(), line.size(), on_field, on_row, this) != line.size()) {
         throw Error(
             "{}:{}: a quote stands where none may; quote a whole field, and double the quotes "
             "in it",
-            path_, line_);
+            path_, line_number);
       }
+      if (std::exchange(ended_, 0) > 1) {
+        throw Error(
+            "{}:{}: a carriage return stands inside the line; quote the field that it is in", path_,
+            line_number);
+      }
+      if (open_) continue;
+      row_.fields.resize(fields_);
+      if (end != text.npos) take(row_);
     }
     if (csv_fini(&parser_, on_field, on_row, this) != 0) {
-      throw Error("{}:{}: the file ends inside a quoted field; it was cut off", path_, first_line_);
+      throw Error("{}:{}: the file ends inside a quoted field; it was cut off", path_, row_.line);
     }
-    return std::move(rows_);
   }
+
+  [[nodiscard]] std::int64_t line() const { return row_.line; }
 
  private:
   static void on_field(void* field, std::size_t size, void* self) {
-    static_cast<Parser*>(self)->fields_.emplace_back(static_cast<const char*>(field), size);
+    auto& parser = *static_cast<Parser*>(self);
+    std::vector<std::string>& fields = parser.row_.fields;
+    if (parser.fields_ == fields.size()) fields.emplace_back();
+    // Over the last row's: its memory serves again.
+    fields[parser.fields_++].assign(static_cast<const char*>(field), size);
   }
   static void on_row(int, void* self) {
     auto& parser = *static_cast<Parser*>(self);
-    parser.rows_.push_back({parser.first_line_, std::exchange(parser.fields_, {})});
     parser.open_ = false;
-    parser.first_line_ = parser.line_;
+    ++parser.ended_;
   }
 
   const std::string& path_;
   csv_parser parser_{};
-  std::int64_t line_ = 1;
-  std::int64_t first_line_ = 1;  // of the row being read
-  bool open_ = false;            // a row has begun and not ended
-  std::vector<std::string> fields_;
-  std::vector<CsvRow> rows_;
+  CsvRow row_;
+  std::size_t fields_ = 0;  // of the row being read
+  int ended_ = 0;           // rows that ended in this line: to libcsv a lone CR ends one too
+  bool open_ = false;       // a row has begun and not ended
 };
 
 }  // namespace
 
-std::vector<CsvRow> read_csv_rows(const std::string& path) {
-  const std::string text = contents_of(path);
-  std::string_view rest = text;
-  if (rest.starts_with("\xEF\xBB\xBF")) rest.remove_prefix(3);
-  if (rest.empty()) throw Error("{}: the file is empty", path);
-  std::vector<CsvRow> rows = Parser(path).parse(rest);
-  if (!rest.ends_with('\n')) {
-    throw Error("{}:{}: the last line has no end; the file was cut off", path,
-                rows.empty() ? 1 : rows.back().line);
+std::string contents_of(const std::string& path) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) {
+    throw Error("cannot read {}: it is a folder; name the CSV file in it", path);
   }
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw Error("cannot read {}: {}", path, std::strerror(errno));
+  std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  if (file.bad()) throw Error("cannot read {}: {}", path, std::strerror(errno));
+  return text;
+}
+
+void parse_csv_rows(const std::string& path, std::string_view text,
+                    const std::function<void(const CsvRow&)>& take) {
+  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
+  if (text.empty()) throw Error("{}: the file is empty", path);
+  Parser parser(path);
+  parser.parse(text, take);
+  if (!text.ends_with('\n')) {
+    throw Error("{}:{}: the last line has no end; the file was cut off", path,
+                std::max<std::int64_t>(parser.line(), 1));
+  }
+}
+
+std::vector<CsvRow> read_csv_rows(const std::string& path) {
+  std::vector<CsvRow> rows;
+  parse_csv_rows(path, contents_of(path), [&](const CsvRow& row) { rows.push_back(row); });
   return rows;
 }
 

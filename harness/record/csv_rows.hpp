@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace fusebench {
@@ -12,9 +14,17 @@ struct CsvRow {
   std::vector<std::string> fields;
 };
 
-/// All rows of a file by RFC 4180, the header first, blanks kept and empty lines left out; lines may end
-/// in CRLF and a UTF-8 byte order mark is dropped. Throws Error naming the file, and the line, when it
-/// cannot be read, its quoting is broken, or its last line has no end, as after a kill.
+/// The bytes of a file. Throws Error naming it when it cannot be read.
+[[nodiscard]] std::string contents_of(const std::string& path);
+
+/// All rows of a CSV text by RFC 4180, the header first, blanks kept and empty lines left out; lines may end
+/// in CRLF and a UTF-8 byte order mark is dropped. A row is lent to `take`, one by one. Throws Error naming
+/// the file (`path`, which is not read) and the line when it is empty, its quoting is broken, or its last
+/// line has no end, as after a kill, by then with the rows before taken; and what `take` throws.
+void parse_csv_rows(const std::string& path, std::string_view text,
+                    const std::function<void(const CsvRow&)>& take);
+
+/// Those of a file, in a list.
 [[nodiscard]] std::vector<CsvRow> read_csv_rows(const std::string& path);
 
 }  // namespace fusebench
