@@ -23,8 +23,9 @@ MAY_USE = {
     "harness/tune": {"harness/core"},
     "harness/session": {"harness/tune", "harness/verify", "harness/measure", "harness/device", "harness/core"},
     "harness/record": {"harness/core"},
-    "harness/cli": {"harness/session", "harness/record", "harness/tune", "harness/verify", "harness/measure", "harness/device",
-                    "harness/core"},
+    "harness/compare": {"harness/measure", "harness/core"},
+    "harness/cli": {"harness/session", "harness/record", "harness/compare", "harness/tune", "harness/verify",
+                    "harness/measure", "harness/device", "harness/core"},
     "reference": {"harness/core"},
     "variants": {"reference", "harness/device", "harness/core"},
 }

@@ -51,7 +51,7 @@ class Case(unittest.TestCase):
 
 class Usage(Case):
     def test_every_subcommand_has_help_with_an_example(self) -> None:
-        for name in ("list", "run", "verify", "compile", "gbench", "tune"):
+        for name in ("list", "run", "verify", "compile", "compare", "gbench", "tune"):
             result = call(PROGRAM, name, "--help")
             self.assertEqual(result.returncode, 0)
             self.assertIn(f"Example: fusebench {name}", result.stdout)
@@ -91,6 +91,15 @@ class Usage(Case):
             ("verify", "--with", "/nonexistent.csv"): ("--with",),
             ("compile", "--arch", "volta"): ("volta", "sm_90a"),
             ("gbench", "--nothing"): ("--nothing",),
+            ("run", "--replicas", "0"): ("replicas",),
+            ("verify", "--replicas", "2"): ("--replicas",),
+            ("compare", "/nonexistent.csv"): ("NEW",),
+            ("compare", "/nonexistent.csv", "/nonexistent.csv"): ("/nonexistent.csv", "No such file"),
+            ("compare", "a.csv", "b.csv", "--floor", "0.5"): ("'0.5'", "0.5%"),
+            ("compare", "a.csv", "b.csv", "--floor", "-1%"): ("'-1%'",),
+            ("compare", "a.csv", "b.csv", "--csv", "b.csv"): ("replace b.csv",),
+            ("compare", "a.csv", "b.csv", "--csv", "c", "--json", "c"): ("--csv", "--json"),
+            ("compare", "a.csv", "b.csv", "--json", "no/such/c.json"): ("no/such",),
         }
         for arguments, words in cases.items():
             with self.subTest(arguments=arguments):
@@ -248,6 +257,102 @@ class Run(Case):
             self.skipTest("this machine has a GPU")
         result = call(PROGRAM, "run", "--device", "cuda")
         self.assert_one_clear_line(result, entries[0]["reason"])
+
+
+class Compare(Case):
+    """On files whose times are made up: columns and texts as `run` writes them."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.old, self.new = self.folder / "old.csv", self.folder / "new.csv"
+
+    template: list[dict[str, str]] = []
+
+    def rows(self, ratios: dict[str, float], replicas: int = 10, **changes: str) -> list[dict[str, str]]:
+        if not Compare.template:
+            call(PROGRAM, "run", "--filter", "cpu_stepwise", "--csv", str(self.csv), *SMALL)
+            Compare.template = rows_of(self.csv)
+        row = next(row for row in Compare.template if row["variant"] == "cpu_stepwise")
+        return [row | {"variant": name, "replica": str(i), "median_ns": str(1000.0 * ratio * (1 + i * 1e-4))} | changes
+                for name, ratio in ratios.items() for i in range(replicas)]
+
+    @staticmethod
+    def write(path: Path, rows: list[dict[str, str]]) -> None:
+        with path.open("w", newline="") as file:
+            writer = csv.DictWriter(file, rows[0].keys(), lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(rows)
+
+    def test_a_regression_is_code_1_on_top_of_the_table_and_in_every_output(self) -> None:
+        self.write(self.old, self.rows({"a": 1, "b": 1, "c": 1}))
+        self.write(self.new, self.rows({"a": 1, "b": 1.02, "c": 0.9}))
+        verdicts, document = self.folder / "verdicts.csv", self.folder / "verdicts.json"
+        result = call(PROGRAM, "compare", str(self.old), str(self.new), "--csv", str(verdicts), "--json", str(document))
+        self.assertEqual((result.returncode, result.stderr), (1, ""))
+        lines = result.stdout.splitlines()
+        self.assertRegex(lines[1], r"^slower .* b .* 1\.0200 +1\.019\d to 1\.020\d +1\.1e-05 +1\.00 us +1\.02 us$")
+        self.assertEqual(lines[-1], "3 series: 1 slower, 1 same, 1 faster")
+        self.assertEqual([(row["variant"], row["verdict"]) for row in rows_of(verdicts)],
+                         [("b", "slower"), ("a", "same"), ("c", "faster")])
+        self.assertAlmostEqual(float(rows_of(verdicts)[0]["ratio"]), 1.02)
+        parsed = json.loads(document.read_text())
+        self.assertEqual((parsed["exit_code"], parsed["counts"]["slower"]), (1, 1))
+        self.assertEqual(parsed["series"][0]["variant"], "b")
+
+    def test_no_change_is_code_0_and_a_raised_floor_makes_none_of_one(self) -> None:
+        self.write(self.old, self.rows({"a": 1}))
+        self.write(self.new, self.rows({"a": 1.02}))
+        self.assertEqual(call(PROGRAM, "compare", str(self.old), str(self.old)).returncode, 0)
+        self.assertEqual(call(PROGRAM, "compare", str(self.old), str(self.new), "--floor", "3%").returncode, 0)
+        self.assertEqual(call(PROGRAM, "compare", str(self.old), str(self.new), "--floor", "1%").returncode, 1)
+
+    def test_no_verdict_on_any_series_is_code_2_and_says_why(self) -> None:
+        self.write(self.old, self.rows({"a": 1}))
+        for words, rows in {"driver": self.rows({"a": 1}, driver="another"), "8 a side": self.rows({"a": 2}, 7),
+                            "not there": self.rows({"b": 1})}.items():
+            self.write(self.new, rows)
+            result = call(PROGRAM, "compare", str(self.old), str(self.new))
+            self.assertEqual(result.returncode, 2, words)
+            self.assertIn(words, result.stdout)
+            self.assertEqual(len(result.stderr.splitlines()), 1)
+
+    def test_a_newly_wrong_result_is_code_1_even_with_another_driver(self) -> None:
+        self.write(self.old, self.rows({"a": 1, "b": 1}))
+        wrong = self.rows({"b": 1}, driver="another", outcome="wrong", reason='one, "two"', median_ns="")
+        self.write(self.new, self.rows({"a": 1}) + wrong)
+        result = call(PROGRAM, "compare", str(self.old), str(self.new))
+        self.assertEqual(result.returncode, 1)
+        self.assertRegex(result.stdout.splitlines()[1], r'^newly wrong .* wrong: one, "two"$')
+
+    def test_what_cannot_be_read_is_one_line_with_its_place_and_no_output_is_touched(self) -> None:
+        rows = self.rows({"a": 1})
+        self.write(self.old, rows)
+        kept = self.folder / "kept.csv"
+        kept.write_text("precious")
+        for name, bad in {"median_ns": rows[0] | {"median_ns": "nan"}, "schema_version": rows[0] | {"schema_version": "2"},
+                          "twice": rows[0]}.items():
+            self.write(self.new, [*rows, bad])
+            for pair in ((self.old, self.new), (self.new, self.old)):
+                result = call(PROGRAM, "compare", *map(str, pair), "--csv", str(kept))
+                self.assert_one_clear_line(result, str(self.new), name)
+        self.new.write_text(self.old.read_text()[:-5])
+        self.assert_one_clear_line(call(PROGRAM, "compare", str(self.old), str(self.new), "--csv", str(kept)), ":11")
+        self.assertEqual(kept.read_text(), "precious")
+
+    def test_replicas_of_a_run_are_processes_of_their_own_with_controls_of_their_own(self) -> None:
+        result = call(PROGRAM, "run", "--filter", "cpu_(stepwise|simd)$", "--replicas", "3", "--csv", str(self.csv), *SMALL)
+        self.assertEqual(result.returncode, 0, result)
+        rows = rows_of(self.csv)
+        for name in ("copy", "memcpy", "fill", "cpu_stepwise", "cpu_simd"):
+            self.assertEqual([row["replica"] for row in rows if row["variant"] == name], ["0", "1", "2"], name)
+        self.assertEqual(len(re.findall(r"^cpu_stepwise ", result.stdout, re.MULTILINE)), 1)
+        medians = sorted(float(row["median_ns"]) for row in rows if row["variant"] == "cpu_stepwise")
+        self.assertIn("the median one of 3 replicas", result.stdout)
+        self.assertEqual(len({(s["variant"], s["replica"]) for s in rows_of(self.folder / "run.samples.csv")}), 15)
+        self.assertEqual(len(medians), 3)
+        result = call(PROGRAM, "compare", str(self.csv), str(self.csv))
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("3 replicas before and 3 after", result.stdout)
 
 
 class Mutants(Case):

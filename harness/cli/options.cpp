@@ -87,6 +87,11 @@ void RunOptions::add_to(CLI::App& app, bool measures) {
       ->expected(1)
       ->take_all()
       ->type_name("FILE");
+  app.add_option("--replicas", replicas,
+                 "rounds over everything that was chosen, each in fresh processes with controls of "
+                 "its own; 'compare' needs 8")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
   app.add_option("--max-samples", limits.max_samples, "most samples of one configuration")
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
@@ -108,6 +113,7 @@ SessionOptions RunOptions::session() const {
   options.seed = seed();
   options.battery = parse_battery(battery);
   options.judge_in_worker = judge == "worker";
+  options.replicas = replicas;
   options.limits = limits;
   options.limits.min_samples = std::min(limits.min_samples, limits.max_samples);
   options.timeout_seconds = timeout_seconds;

@@ -32,7 +32,7 @@ struct SelectionOptions {
 };
 
 /// --problem, --configuration, --battery, --judge, --seed, --timeout, --pin, --csv, --json, --quiet, --every,
-/// --with and the sampler's.
+/// --with, --replicas and the sampler's.
 struct RunOptions : SelectionOptions {
   void add_to(CLI::App& app, bool measures);
   [[nodiscard]] SessionOptions session() const;
@@ -48,6 +48,7 @@ struct RunOptions : SelectionOptions {
   std::string json;
   bool every = false;
   std::vector<std::string> with;  ///< files of peers
+  int replicas = 1;
   SamplingLimits limits;
 
  private:

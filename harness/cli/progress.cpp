@@ -25,6 +25,7 @@ void Progress::start(std::size_t index, std::size_t total, const Item& item) {
   silent_ = quiet_ || !item.unavailable.empty();  // the table says why, once for all of them
   head_ = fmt::format("[{}/{}] {} {}", index, total, item.job.operator_name, item.job.variant);
   if (item.show_configuration) head_ += " " + item.job.configuration;
+  if (item.job.replica > 0) head_ += fmt::format(" (replica {})", item.job.replica);
   head_ += " ...";
 }
 

@@ -13,6 +13,7 @@
 #include "harness/cli/commands.hpp"
 #include "harness/cli/options.hpp"
 #include "harness/cli/progress.hpp"
+#include "harness/cli/replicas.hpp"
 #include "harness/cli/table.hpp"
 #include "harness/core/error.hpp"
 #include "harness/record/csv_reader.hpp"
@@ -167,10 +168,14 @@ int run(const RunOptions& options, bool measures) {
   const bool complete = run_session(items, session, recorder);
   recorder.finish(complete);
   if (!options.quiet) {
-    fmt::print("{}", result_table(recorder.records(), {.baselines = baselines,
-                                                       .devices = devices,
-                                                       .peers = peers,
-                                                       .every = options.every}));
+    const std::vector<Record> shown = typical_replicas(recorder.records());
+    fmt::print("{}", result_table(shown, {.baselines = baselines,
+                                          .devices = devices,
+                                          .peers = peers,
+                                          .every = options.every}));
+    if (options.replicas > 1) {
+      fmt::print("each time is the median one of {} replicas\n", options.replicas);
+    }
   }
   if (!complete) {
     const std::string kept = options.csv.empty() ? "" : "; the rows are in " + options.csv;

@@ -14,8 +14,14 @@ constexpr double negligible = 1e-9;
 constexpr std::size_t most_splits = 1000;
 constexpr double spread_share = 0.95;
 
+// std::lgamma writes a sign that all threads share.
+double log_factorial(double n) {
+  int sign = 0;
+  return lgamma_r(n + 1, &sign);
+}
+
 double choose(double n, double k) {
-  return std::exp(std::lgamma(n + 1) - std::lgamma(k + 1) - std::lgamma(n - k + 1));
+  return std::exp(log_factorial(n) - log_factorial(k) - log_factorial(n - k));
 }
 
 // P(at least `k` of n draws are among the `i` smallest values).

@@ -7,7 +7,6 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <string_view>
 #include <utility>
 
@@ -95,7 +94,14 @@ std::string contents_of(const std::string& path) {
   }
   std::ifstream file(path, std::ios::binary);
   if (!file) throw Error("cannot read {}: {}", path, std::strerror(errno));
-  std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  std::string text;
+  constexpr std::size_t step = std::size_t{1} << 20;
+  do {  // not by its size, which a pipe does not have
+    const std::size_t size = text.size();
+    text.resize(size + step);
+    file.read(text.data() + size, step);
+    text.resize(size + static_cast<std::size_t>(file.gcount()));
+  } while (file);
   if (file.bad()) throw Error("cannot read {}: {}", path, std::strerror(errno));
   return text;
 }

@@ -1,6 +1,7 @@
 // The run as one JSON document: machine, command line, records and notes.
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
@@ -22,5 +23,8 @@ struct RunDocument {
 /// Writes the document beside `path` and renames it over, so that a reader, or a kill, never finds half
 /// of one. Throws Error naming the file when it cannot be written.
 void write_json(const std::string& path, const RunDocument& document);
+
+/// Any document in the same way.
+void write_document(const std::string& path, const nlohmann::json& document);
 
 }  // namespace fusebench

@@ -13,6 +13,7 @@ Record record_of(const Job& job, DeviceKind device) {
   record.configuration = job.configuration;
   record.problem = job.problem;
   record.device = device;
+  record.replica = job.replica;
   record.seed = job.seed;
   return record;
 }
@@ -23,6 +24,7 @@ void to_json(json& out, const Job& job) {
          {"variant", job.variant},
          {"configuration", job.configuration},
          {"problem", job.problem},
+         {"replica", job.replica},
          {"seed", job.seed},
          {"bytes", job.bytes},
          {"battery", to_string(job.battery)},
@@ -39,6 +41,7 @@ void from_json(const json& in, Job& job) {
   in.at("variant").get_to(job.variant);
   in.at("configuration").get_to(job.configuration);
   in.at("problem").get_to(job.problem);
+  in.at("replica").get_to(job.replica);
   in.at("seed").get_to(job.seed);
   in.at("bytes").get_to(job.bytes);
   job.battery = parse_battery(in.at("battery").get<std::string>());

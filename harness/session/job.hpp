@@ -18,6 +18,7 @@ struct Job {
   std::string variant;
   std::string configuration;  ///< as Configuration::to_string gives it
   std::string problem;        ///< as Problem::to_string gives it
+  int replica = 0;            ///< from 0; each has a worker of its own
   std::uint64_t seed = 0;
   std::int64_t bytes = 0;
   Battery battery = Battery::quick;

@@ -105,6 +105,21 @@ std::vector<Item> with_controls(std::vector<Item> items) {
   return all;
 }
 
+// What can run, so many times over; what cannot need not be told twice.
+std::vector<Item> repeated(std::vector<Item> items, int replicas) {
+  const auto rest = std::find_if(items.begin(), items.end(),
+                                 [](const Item& item) { return !item.unavailable.empty(); });
+  std::vector<Item> all;
+  for (int replica = 0; replica < replicas; ++replica) {
+    for (auto item = items.begin(); item != rest; ++item) {
+      all.push_back(*item);
+      all.back().job.replica = replica;
+    }
+  }
+  std::move(rest, items.end(), std::back_inserter(all));
+  return all;
+}
+
 void stamp(Record& record, const Provenance& provenance) {
   record.run_id = provenance.run_id;
   record.timestamp_utc = utc_timestamp();
@@ -157,9 +172,10 @@ class Bailiff {
       device_ = open_device(kind_, options_->device);
       court_ = std::make_unique<Court>(*device_, "parent");
     }
-    // A worker serves the configurations of one variant, and no longer than it is beyond suspicion: what a
-    // candidate has left behind in its process can only harm itself.
-    const std::string whom = item.job.operator_name + " " + item.job.variant;
+    // A worker serves the configurations of one variant in one replica, and no longer than it is beyond suspicion:
+    // what a candidate has left behind in its process can only harm itself.
+    const std::string whom =
+        fmt::format("{} {} {}", item.job.operator_name, item.job.variant, item.job.replica);
     if (!worker_ || whom != whom_) {
       worker_.reset();  // the old one first: two would share the device
       worker_ = std::make_unique<WorkerProcess>(kind_, options_->device, options_->interrupted);
@@ -241,7 +257,8 @@ std::vector<Item> plan_session(const Selection& selection, const SessionOptions&
     return std::pair(!a.unavailable.empty(), a.device) <
            std::pair(!b.unavailable.empty(), b.device);
   });
-  return options.measure ? with_controls(std::move(items)) : items;
+  if (options.measure) items = with_controls(std::move(items));
+  return repeated(std::move(items), options.replicas);
 }
 
 bool run_session(const std::vector<Item>& items, const SessionOptions& options,

@@ -28,6 +28,8 @@ struct SessionOptions {
   std::uint64_t seed = 0;
   Battery battery = Battery::quick;
   bool measure = true;
+  int replicas =
+      1;  ///< processes for each configuration; what is between two of one is all the rest
   SamplingLimits limits;
   bool judge_in_worker = false;    ///< even where another process can judge
   double timeout_seconds = 120.0;  ///< for one configuration: compile, verify and samples
@@ -46,7 +48,7 @@ struct Item {
 };
 
 /// The variants that a selection names, with their configurations; controls of each device first, what
-/// cannot run last.
+/// cannot run last. Of several replicas one whole round, controls and all, after the other.
 /// Throws Error for a bad expression, an unknown operator, problem or configuration, and when nothing
 /// matches, saying what there is.
 [[nodiscard]] std::vector<Item> plan_session(const Selection& selection,
