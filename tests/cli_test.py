@@ -51,7 +51,7 @@ class Case(unittest.TestCase):
 
 class Usage(Case):
     def test_every_subcommand_has_help_with_an_example(self) -> None:
-        for name in ("list", "run", "verify", "compile", "compare", "gbench", "tune"):
+        for name in ("list", "run", "verify", "compile", "compare", "ab", "gbench", "tune"):
             result = call(PROGRAM, name, "--help")
             self.assertEqual(result.returncode, 0)
             self.assertIn(f"Example: fusebench {name}", result.stdout)
@@ -100,6 +100,10 @@ class Usage(Case):
             ("compare", "a.csv", "b.csv", "--csv", "b.csv"): ("replace b.csv",),
             ("compare", "a.csv", "b.csv", "--csv", "c", "--json", "c"): ("--csv", "--json"),
             ("compare", "a.csv", "b.csv", "--json", "no/such/c.json"): ("no/such",),
+            ("ab", "/nonexistent", str(PROGRAM)): ("/nonexistent", "program"),
+            ("ab", str(PROGRAM), str(self.folder)): (str(self.folder), "program"),
+            ("ab", str(PROGRAM), str(PROGRAM), "--replicas", "0"): ("replicas",),
+            ("ab", str(PROGRAM), str(PROGRAM), "--filter", "nothing_matches"): (str(PROGRAM), "nothing_matches"),
         }
         for arguments, words in cases.items():
             with self.subTest(arguments=arguments):
@@ -353,6 +357,129 @@ class Compare(Case):
         result = call(PROGRAM, "compare", str(self.csv), str(self.csv))
         self.assertEqual(result.returncode, 2)
         self.assertIn("3 replicas before and 3 after", result.stdout)
+
+
+FAKE = """#!{python}
+import csv, os, sys
+arguments = dict(zip(sys.argv[2::1], sys.argv[3::1]))
+log = {log!r}
+count = sum(1 for _ in open(log)) if os.path.exists(log) else 0
+print(os.path.basename(sys.argv[0]), arguments.get("--filter", ""), arguments["--seed"], file=open(log, "a"))
+ratios = {ratios!r}
+rows = list(csv.DictReader(open({template!r})))
+with open(arguments["--csv"], "w", newline="") as file:
+    writer = csv.DictWriter(file, rows[0].keys(), lineterminator="\\n")
+    writer.writeheader()
+    for row in rows:
+        for name, ratio in ratios.items():
+            if " " + name not in arguments.get("--filter", " " + name):
+                continue
+            if isinstance(ratio, list):
+                ratio = ratio[count >= {first}]
+            median = 1000 * ratio * (1 + 1e-4 * (count % 7))
+            writer.writerow(row | {{"run_id": str(count), "variant": name, "median_ns": str(median)}})
+{end}
+"""
+
+
+class Ab(Case):
+    """Two programs in turn: stand-ins whose times are made up, and the real one."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.log = self.folder / "log"
+        template = self.folder / "template.csv"
+        call(PROGRAM, "run", "--filter", "cpu_stepwise", "--csv", str(template), *SMALL)
+        rows = [row for row in rows_of(template) if row["variant"] == "cpu_stepwise"]
+        Compare.write(template, rows)
+        self.template = template
+
+    def program(self, name: str, ratios: dict[str, float | list[float]], end: str = "") -> str:
+        path = self.folder / name
+        path.write_text(FAKE.format(python=sys.executable, log=str(self.log), ratios=ratios, template=str(self.template),
+                                    first=20, end=end))
+        path.chmod(0o755)
+        return str(path)
+
+    def test_the_builds_take_turns_in_an_order_that_the_seed_draws(self) -> None:
+        old, new = self.program("old", {"a": 1}), self.program("new", {"a": 1})
+        orders = set()
+        for seed in ("1", "2"):
+            self.log.unlink(missing_ok=True)
+            self.assertEqual(call(PROGRAM, "ab", old, new, "--seed", seed).returncode, 0)
+            calls = [line.split() for line in self.log.read_text().splitlines()]
+            self.assertEqual(len(calls), 20)
+            self.assertEqual({c[-1] for c in calls}, {seed})
+            for i in range(0, 20, 2):
+                self.assertEqual({calls[i][0], calls[i + 1][0]}, {"old", "new"})
+            orders.add("".join(c[0][0] for c in calls))
+            self.assertGreater(len({calls[i][0] for i in range(0, 20, 2)}), 1)
+        self.assertEqual(len(orders), 2)
+
+    def test_a_slower_series_runs_again_in_fresh_processes_and_alone(self) -> None:
+        old = self.program("old", {"a": 1, "b": 1})
+        new = self.program("new", {"a": 1, "b": 1.02})
+        kept = self.folder / "kept"
+        kept.mkdir()
+        result = call(PROGRAM, "ab", old, new, "--keep", str(kept))
+        self.assertEqual(result.returncode, 1, result)
+        self.assertRegex(result.stdout.splitlines()[1], r"^slower .* b .*confirmed: a ratio of 1\.0(19|20)\d in 10 fresh")
+        calls = self.log.read_text().splitlines()
+        self.assertEqual(len(calls), 40)
+        for line in calls[20:]:
+            self.assertIn("^(residual_epilogue b)$", line)
+        for name in ("old", "new"):
+            rows = rows_of(kept / f"{name}.csv")
+            self.assertEqual(len([row for row in rows if row["variant"] == "a"]), 10)
+            self.assertEqual(sorted({int(row["replica"]) for row in rows}), list(range(20)))
+        again = call(PROGRAM, "compare", str(kept / "old.csv"), str(kept / "new.csv"))
+        self.assertRegex(again.stdout.splitlines()[1], "^slower .* b ")
+
+    def test_what_fresh_processes_do_not_show_is_not_reported_slower(self) -> None:
+        old, new = self.program("old", {"a": 1}), self.program("new", {"a": [1.05, 1.0]})
+        result = call(PROGRAM, "ab", old, new)
+        self.assertNotIn("slower", result.stdout)
+        self.assertEqual(result.returncode, 2, result)
+
+    def test_a_program_that_cannot_run_is_an_error_and_no_verdict(self) -> None:
+        good = self.program("good", {"a": 1})
+        for end, words in {"print('fusebench: no such thing', file=sys.stderr); sys.exit(2)": ("no such thing", "code 2"),
+                           "os.kill(os.getpid(), 11)": ("signal 11",),
+                           "os.remove(arguments['--csv'])": ("No such file", "bad run"),
+                           "open(arguments['--csv'], 'w').close()": ("empty",)}.items():
+            bad = self.program("bad", {"a": 1}, end)
+            for pair in ((good, bad), (bad, good)):
+                self.assert_one_clear_line(call(PROGRAM, "ab", *pair, "--quiet"), *words)
+        script = self.folder / "no_interpreter"
+        script.write_text("#!/nonexistent/interpreter\n")
+        script.chmod(0o755)
+        self.assert_one_clear_line(call(PROGRAM, "ab", str(script), good, "--quiet"), str(script))
+
+    def test_a_wrong_result_of_the_new_build_is_code_1(self) -> None:
+        result = call(PROGRAM, "ab", str(PROGRAM), str(MUTANTS), "--quiet", "--replicas", "1", "--filter",
+                      "cpu_(stepwise|mutant_zeros)$", *SMALL)
+        self.assertEqual(result.returncode, 1, result)
+        self.assertRegex(result.stdout.splitlines()[1], "^newly wrong .* cpu_mutant_zeros ")
+        self.assertRegex(result.stdout, "ambiguous .* cpu_stepwise .* 1 replica before and 1 after")
+
+    def test_ctrl_c_stops_the_program_that_runs_and_leaves_nothing(self) -> None:
+        marker = self.folder / "stopped"
+        waits = self.program("waits", {"a": 1}, "import signal, time\n"
+                             f"signal.signal(signal.SIGTERM, lambda *_: (open({str(marker)!r}, 'w').close(), sys.exit(2)))\n"
+                             "time.sleep(60)")
+        process = subprocess.Popen([PROGRAM, "ab", waits, waits], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                   env=os.environ | {"TMPDIR": str(self.folder)})
+        for _ in range(600):
+            if list(self.folder.glob("fusebench-ab-*/run.csv")):
+                break
+            time.sleep(0.05)
+        time.sleep(0.5)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=30)
+        self.assertEqual((process.returncode, out), (2, ""))
+        self.assertIn("interrupted", err)
+        self.assertTrue(marker.exists())
+        self.assertEqual(list(self.folder.glob("fusebench-ab-*")), [])
 
 
 class Mutants(Case):

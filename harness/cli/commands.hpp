@@ -18,6 +18,7 @@ struct Command {
 [[nodiscard]] Command add_run_command(CLI::App& program);
 [[nodiscard]] Command add_verify_command(CLI::App& program);
 [[nodiscard]] Command add_compile_command(CLI::App& program);
+[[nodiscard]] Command add_ab_command(CLI::App& program);
 [[nodiscard]] Command add_compare_command(CLI::App& program);
 [[nodiscard]] Command add_gbench_command(CLI::App& program);
 [[nodiscard]] Command add_tune_command(CLI::App& program);

@@ -9,7 +9,7 @@
 
 namespace fusebench {
 
-/// --floor, --csv and --json of `compare`.
+/// --floor, --csv and --json of `compare` and `ab`.
 struct ComparisonOptions {
   void add_to(CLI::App& app);
   [[nodiscard]] CompareRules rules() const;

@@ -32,8 +32,8 @@ int run_program(int argc, char** argv) {
   });
   const std::vector<Command> commands = {add_list_command(program),    add_run_command(program),
                                          add_verify_command(program),  add_compile_command(program),
-                                         add_compare_command(program), add_gbench_command(program),
-                                         add_tune_command(program),
+                                         add_compare_command(program), add_ab_command(program),
+                                         add_gbench_command(program),  add_tune_command(program),
                                          add_worker_command(program)};
   // CLI11 would only say that a subcommand is required.
   const auto is_named = [&](const CLI::App* app) { return app->get_name() == argv[1]; };

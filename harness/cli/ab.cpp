@@ -1,0 +1,228 @@
+// fusebench ab: two builds in turn, process by process, and what changed between them.
+#include <fmt/format.h>
+#include <stdlib.h>
+
+#include <array>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <random>
+
+#include "harness/cli/commands.hpp"
+#include "harness/cli/comparison_report.hpp"
+#include "harness/cli/options.hpp"
+#include "harness/core/error.hpp"
+#include "harness/record/csv_reader.hpp"
+#include "harness/record/csv_writer.hpp"
+#include "harness/session/program.hpp"
+#include "harness/session/provenance.hpp"
+
+namespace fusebench {
+namespace {
+
+namespace fs = std::filesystem;
+
+// What both programs are given as it stands; they know best what it may be.
+constexpr std::array passed_on = {
+    std::pair{"--operator", "only this operator (default: all)"},
+    std::pair{"--filter", "only what matches REGEX in 'operator variant'"},
+    std::pair{"--device", "cpu, cuda or all"},
+    std::pair{"--problem", "as of 'run'"},
+    std::pair{"--configuration", "as of 'run'"},
+    std::pair{"--battery", "as of 'run'"},
+    std::pair{"--timeout", "as of 'run'"},
+    std::pair{"--max-samples", "as of 'run'"},
+    std::pair{"--max-time", "as of 'run'"},
+    std::pair{"--target-width", "as of 'run'"}};
+
+struct AbOptions : ComparisonOptions {
+  std::string before;
+  std::string after;
+  int replicas = 10;
+  std::map<std::string, std::string> passed;
+  bool pin = false;
+  bool quiet = false;
+  std::optional<std::uint64_t> seed;
+  std::string keep;
+};
+
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    std::string pattern = (fs::temp_directory_path() / "fusebench-ab-XXXXXX").string();
+    if (mkdtemp(pattern.data()) == nullptr) throw Error("cannot make a folder {}", pattern);
+    path_ = pattern;
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  [[nodiscard]] std::string file(const std::string& name) const { return (path_ / name).string(); }
+
+ private:
+  fs::path path_;
+};
+
+// One of the two builds, with all its records and, apart, those that are to confirm.
+struct Build {
+  Build(std::string which, std::string path)
+      : name(std::move(which)), program(std::move(path)), all(program), fresh(program) {}
+
+  std::string name, program;
+  Night all, fresh;
+  std::optional<CsvFile> kept;
+  int processes = 0;
+};
+
+class Match {
+ public:
+  Match(const AbOptions& options, std::uint64_t seed)
+      : options_(options),
+        seed_(seed),
+        random_(seed),
+        before_("old", options.before),
+        after_("new", options.after) {}
+
+  Comparison play() {
+    rounds(options_.passed, false);
+    Comparison comparison = compare(before_.all, after_.all, options_.rules());
+    const std::vector<SeriesId> again = to_confirm(comparison);
+    if (again.empty()) return comparison;
+    say("{} series again in fresh processes", again.size());
+    std::map<std::string, std::string> passed = options_.passed;
+    passed["--filter"] = filter_of(again);
+    rounds(passed, true);
+    return compare_confirmed(before_.all, after_.all, before_.fresh, after_.fresh,
+                             options_.rules());
+  }
+
+ private:
+  template <typename... Args>
+  void say(fmt::format_string<Args...> format, Args&&... args) const {
+    if (options_.quiet) return;
+    fmt::print(stderr, "{}\n", fmt::format(format, std::forward<Args>(args)...));
+  }
+
+  // No name needs to be quoted in a regular expression, unless it is of a program to come.
+  static std::string filter_of(const std::vector<SeriesId>& ids) {
+    std::string alternatives;
+    for (const SeriesId& id : ids) {
+      if (!alternatives.empty()) alternatives += '|';
+      for (const char c : id.operator_name + " " + id.variant) {
+        if (std::string_view("\\^$.|?*+()[]{}").find(c) != std::string_view::npos) {
+          alternatives += '\\';
+        }
+        alternatives += c;
+      }
+    }
+    return "^(" + alternatives + ")$";
+  }
+
+  void rounds(const std::map<std::string, std::string>& passed, bool fresh) {
+    for (int round = 0; round < options_.replicas; ++round) {
+      const bool old_first = random_() % 2 == 0;
+      one_process(old_first ? before_ : after_, passed, round, fresh);
+      one_process(old_first ? after_ : before_, passed, round, fresh);
+    }
+  }
+
+  void one_process(Build& build, const std::map<std::string, std::string>& passed, int round,
+                   bool fresh) {
+    const std::string file = folder_.file("run.csv");
+    std::error_code ignored;
+    fs::remove(file, ignored);  // a row of another process must never be taken for this one's
+    std::vector<std::string> command = {
+        build.program, "run", "--quiet", "--csv", file, "--seed", std::to_string(seed_)};
+    for (const auto& [name, value] : passed) command.insert(command.end(), {name, value});
+    if (options_.pin) command.emplace_back("--pin");
+    const ProgramEnd end = run_program(command, interrupt_requested);
+    if (end.exit_code != as_hoped && end.exit_code != negative_verdict) {
+      throw Error("{} run ended with {}{}", build.program, end.how,
+                  end.last_words.empty() ? "" : ": " + end.last_words);
+    }
+    std::vector<Record> records;
+    try {
+      records = read_records(file);
+    } catch (const Error& error) {
+      throw Error("{} run wrote no results that can be read: {}", build.program, error.what());
+    }
+    for (Record& record : records) {
+      record.replica = build.processes;
+      build.all.add(record);
+      if (fresh) build.fresh.add(record);
+      keep(build, record);
+    }
+    if (build.kept) build.kept->sync();
+    ++build.processes;
+    say("[round {} of {}] {}: {} records", round + 1, options_.replicas, build.name,
+        records.size());
+  }
+
+  void keep(Build& build, const Record& record) const {
+    if (options_.keep.empty()) return;
+    if (!build.kept) {
+      build.kept.emplace((fs::path(options_.keep) / (build.name + ".csv")).string(),
+                         record_columns());
+    }
+    build.kept->append(record_row(record));
+  }
+
+  const AbOptions& options_;
+  std::uint64_t seed_;
+  std::mt19937_64 random_;
+  TemporaryFolder folder_;
+  Build before_, after_;
+};
+
+int ab(const AbOptions& options) {
+  require_program(options.before);
+  require_program(options.after);
+  options.check_outputs({options.before, options.after});
+  if (!options.keep.empty() && !fs::is_directory(options.keep)) {
+    throw Error("--keep: there is no folder {}; make it first", options.keep);
+  }
+  const std::uint64_t seed = options.seed.value_or(fresh_seed());
+  (void)interrupt_requested();
+  Match match(options, seed);
+  const Comparison comparison = match.play();
+  if (!options.quiet) fmt::print(stderr, "seed {}\n", seed);
+  return report(comparison, options.before, options.after, options);
+}
+
+}  // namespace
+
+Command add_ab_command(CLI::App& program) {
+  auto options = std::make_shared<AbOptions>();
+  CLI::App* app = program.add_subcommand(
+      "ab", "Run two builds in turn, process by process, and say what changed");
+  app->add_option("OLD_PROGRAM", options->before, "the path of a fusebench")->required();
+  app->add_option("NEW_PROGRAM", options->after, "of the one to be judged")->required();
+  app->add_option("--replicas", options->replicas,
+                  "rounds, one process of each build in each; as many more to confirm")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  for (const auto& [name, help] : passed_on) {
+    app->add_option_function<std::string>(
+        name,
+        [options, key = std::string(name)](const std::string& value) {
+          options->passed[key] = value;
+        },
+        help);
+  }
+  app->add_flag("--pin", options->pin, "tie CPU threads to cores");
+  app->add_option("--seed", options->seed, "of the inputs and of the order (default: a fresh one)")
+      ->check(whole_64_bits());
+  app->add_option("--keep", options->keep,
+                  "write all records to old.csv and new.csv in this folder")
+      ->type_name("DIR");
+  app->add_flag("--quiet", options->quiet, "no progress");
+  options->add_to(*app);
+  app->footer("Exit codes: 0 nothing slower or newly wrong, 1 something is, 2 no verdict.\n"
+              "Example: fusebench ab last_good/fusebench build/fusebench --device cuda");
+  return {app, [options] { return ab(*options); }};
+}
+
+}  // namespace fusebench
