@@ -232,6 +232,16 @@ TEST_F(CsvReader, RefusesACarriageReturnThatEndsNoLine) {
   EXPECT_EQ(read_csv_rows(write("a,b\r\n\"1\r2\",3\r\n"))[1].fields[0], "1\r2");
 }
 
+TEST_F(CsvReader, RefusesEveryFileThatFuzzingStartsFromByItsName) {
+  int count = 0;
+  for (const auto& entry : fs::directory_iterator(FUSEBENCH_FUZZ_FOLDER)) {
+    const std::string found = entry.path().string();
+    EXPECT_THAT([&] { (void)read_records(found); }, ThrowsMessage<Error>(HasSubstr(found)));
+    ++count;
+  }
+  EXPECT_GE(count, 5);
+}
+
 TEST_F(CsvReader, LendsRecordsOneByOneUpToABadRow) {
   std::vector<std::string> bad = record_row(full_record());
   bad[place_of("cv")] = "x";
