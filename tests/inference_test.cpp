@@ -197,8 +197,8 @@ TEST(MedianRatio, HasTheIntervalOfABootstrap) {
   const Values nine = sorted(Values{100.1, 100.4, 99.8, 100.0, 100.9, 99.5, 100.2, 100.3, 101.5});
   const Values seven = sorted(Values{101.0, 101.4, 100.6, 101.9, 101.2, 100.8, 101.1});
   const Interval odd = ratio.interval(seven, nine);
-  EXPECT_NEAR(odd.low, 1.0029732408325074, 1e-8);
-  EXPECT_NEAR(odd.high, 1.014, 1e-8);
+  EXPECT_NEAR(odd.low, 1.0029732408325074, 2e-8);
+  EXPECT_NEAR(odd.high, 1.014, 2e-8);
 }
 
 TEST(MedianRatio, HasAnIntervalThatScalesAndTurnsOverWithItsData) {
@@ -213,12 +213,12 @@ TEST(MedianRatio, HasAnIntervalThatScalesAndTurnsOverWithItsData) {
     b = sorted(b);
     const Interval once = ratio.interval(b, a);
     const double medians = median(b) / median(a);
-    EXPECT_LE(once.low, medians * (1 + 1e-8));
-    EXPECT_GE(once.high, medians * (1 - 1e-8));
+    EXPECT_LE(once.low, medians * (1 + 2e-8));
+    EXPECT_GE(once.high, medians * (1 - 2e-8));
     Values doubled = b;
     for (double& v : doubled) v *= 2;
-    EXPECT_NEAR(ratio.interval(doubled, a).low, 2 * once.low, 1e-8);
-    EXPECT_NEAR(ratio.interval(a, b, 0.9).low, 1 / ratio.interval(b, a, 0.9).high, 1e-8);
+    EXPECT_NEAR(ratio.interval(doubled, a).low, 2 * once.low, 5e-8);
+    EXPECT_NEAR(ratio.interval(a, b, 0.9).low, 1 / ratio.interval(b, a, 0.9).high, 5e-8);
     const Interval wider = ratio.interval(b, a, 0.999);
     EXPECT_LE(wider.low, once.low);
     EXPECT_GE(wider.high, once.high);

@@ -1,11 +1,11 @@
 // The replicas of every series of one results file, or of one build: what a comparison needs to know of it.
 #pragma once
 
-#include <compare>
 #include <cstddef>
 #include <map>
 #include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -18,7 +18,10 @@ struct SeriesId {
   std::string operator_name, variant, configuration, problem;
   DeviceKind device = DeviceKind::cpu;
 
-  auto operator<=>(const SeriesId&) const = default;
+  friend bool operator<(const SeriesId& a, const SeriesId& b) {
+    return std::tie(a.operator_name, a.variant, a.configuration, a.problem, a.device) <
+           std::tie(b.operator_name, b.variant, b.configuration, b.problem, b.device);
+  }
 };
 
 /// "operator variant configuration problem device"

@@ -10,7 +10,7 @@
 namespace fusebench {
 namespace {
 
-constexpr double negligible = 1e-9;
+constexpr double negligible = 1e-7;
 constexpr std::size_t most_splits = 1000;
 constexpr double spread_share = 0.95;
 
@@ -108,7 +108,7 @@ double ratio_quantile(double share, const Distribution& numerator,
                       const Distribution& denominator) {
   double low = numerator.values.front() / denominator.values.back() * (1.0 - 1e-12);
   double high = numerator.values.back() / denominator.values.front() * (1.0 + 1e-12);
-  while (high - low > 1e-9 * high) {
+  while (high - low > 1e-8 * high) {
     const double middle = 0.5 * (low + high);
     (probability_of_ratio_up_to(middle, numerator, denominator) < share ? low : high) = middle;
   }
@@ -153,7 +153,8 @@ std::vector<Split> splits(std::size_t n, std::uint64_t seed) {
   std::vector<bool> in_first(n, false);
   std::fill(in_first.end() - static_cast<std::ptrdiff_t>(n / 2), in_first.end(), true);
   std::vector<Split> found;
-  const double ways = choose(static_cast<double>(n), static_cast<double>(n / 2));
+  const std::size_t half = n / 2;
+  const double ways = choose(static_cast<double>(n), static_cast<double>(half));
   if (ways <= static_cast<double>(most_splits) + 0.5) {
     do {
       found.push_back(split_by(in_first));

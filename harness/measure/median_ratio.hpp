@@ -21,7 +21,7 @@ struct MedianPlace {
 
 /// The distribution of the median of n values drawn with replacement from n, by order statistics and so
 /// for any data: what a bootstrap with endless resamples would find (Efron, Bootstrap Methods, 1979,
-/// remark on the median; even n: the joint law of both middle draws). Places less likely than 1e-9 are left out.
+/// remark on the median; even n: the joint law of both middle draws). Places less likely than 1e-7 are left out.
 /// Throws Error for n = 0.
 [[nodiscard]] std::vector<MedianPlace> resampled_median(std::size_t n);
 

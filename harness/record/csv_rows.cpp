@@ -96,7 +96,9 @@ std::string contents_of(const std::string& path) {
   if (!file) throw Error("cannot read {}: {}", path, std::strerror(errno));
   std::string text;
   constexpr std::size_t step = std::size_t{1} << 20;
-  do {  // not by its size, which a pipe does not have
+  const auto known = std::filesystem::file_size(path, ignored);  // not of a pipe
+  if (!ignored) text.reserve(known + step);
+  do {
     const std::size_t size = text.size();
     text.resize(size + step);
     file.read(text.data() + size, step);
