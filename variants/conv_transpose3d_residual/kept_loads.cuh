@@ -17,6 +17,14 @@ __device__ inline u64 keep_policy() {
   asm volatile("createpolicy.fractional.L2::evict_last.b64 %0;" : "=l"(policy));
   return policy;
 }
+// To L2, to stay there as well: the line of 128 bytes, or a multiple of 16 bytes at one of 16.
+__device__ inline void fetch_line(const void* from) {
+  asm volatile("prefetch.global.L2::evict_last [%0];" ::"l"(from));
+}
+__device__ inline void fetch_bytes(const void* from, u32 bytes) {
+  asm volatile("cp.async.bulk.prefetch.L2.global.L2::cache_hint [%0], %1, %2;" ::"l"(from),
+               "r"(bytes), "l"(keep_policy()));
+}
 __device__ inline float load_kept(const float* from, bool exists, u64 policy) {
   float v = 0.0f;
   asm volatile("{ .reg .pred p;\n setp.ne.u32 p, %2, 0;\n"

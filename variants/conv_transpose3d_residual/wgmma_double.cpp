@@ -25,40 +25,50 @@ constexpr std::int64_t head_bytes = 1024;
 constexpr std::int64_t pack_threads = 256;
 constexpr std::int64_t pack_blocks = all_taps * tile_channels * block_channels / pack_threads;
 constexpr std::int64_t counter_words = 64;  // of each block of channels
+constexpr std::int64_t most_items = std::int64_t{1} << 30;
+// L2 has to hold two batch items of x while y passes through it.
+constexpr std::int64_t most_fetched_bytes = 4 << 20;
 
 struct Prepared {
   void* weights;
   void* coefficients;
   void* unusual;
   void* counters;
+  std::uint32_t blocks[2];
 };
 
+// As struct Tiles in wgmma_tiles.cuh.
 struct Tiles {
-  Tiles(const ConvTranspose3d& sizes, std::int64_t long_share) {
-    const std::int64_t d = sizes.input[0];
-    const std::int64_t row_tiles = pieces(sizes.input[1], tile_rows);
-    const std::int64_t w = sizes.input[2];
-    const std::int64_t column_tiles =
-        w <= tile_columns ? 1 : 1 + pieces(w - tile_columns, tile_columns - 1);
-    const std::int64_t stacks = sizes.n * row_tiles * column_tiles;
-    if (stacks * d > std::int64_t{1} << 30) {
-      throw Unavailable("{} tiles are more than the kernel counts", stacks * d);
-    }
-    depth = Divisor(d);
-    rows = Divisor(row_tiles);
-    columns = Divisor(column_tiles);
-    per_long = Divisor(pieces(d, long_segment));
-    per_short = Divisor(pieces(d, short_segment));
-    items = static_cast<std::uint32_t>(stacks * d);
-    plane_items = static_cast<std::uint32_t>(row_tiles * column_tiles);
-    long_stacks = static_cast<std::uint32_t>(stacks * long_share / 100);
-    long_segments = long_stacks * per_long.divisor;
-  }
-  static constexpr std::int64_t long_segment = 8;
-  static constexpr std::int64_t short_segment = 2;
-  Divisor depth, rows, columns, per_long, per_short;
-  std::uint32_t items, plane_items, long_segments, long_stacks;
+  Divisor depth, rows, columns, per_run;
+  std::uint32_t items = 0, plane_items = 0, run = 0, run_stacks = 0, runs = 0;
 };
+
+// All items in runs of so many.
+Tiles tiles_of(const ConvTranspose3d& sizes, std::int64_t run) {
+  const std::int64_t d = sizes.input[0];
+  const std::int64_t row_tiles = pieces(sizes.input[1], tile_rows);
+  const std::int64_t w = sizes.input[2];
+  const std::int64_t column_tiles =
+      w <= tile_columns ? 1 : 1 + pieces(w - tile_columns, tile_columns - 1);
+  const std::int64_t stacks = sizes.n * row_tiles * column_tiles;
+  if (stacks * d > most_items) {
+    throw Unavailable("{} tiles are more than the kernel counts", stacks * d);
+  }
+  Tiles tiles = {Divisor(d), Divisor(row_tiles), Divisor(column_tiles), Divisor(pieces(d, run))};
+  tiles.items = static_cast<std::uint32_t>(stacks * d);
+  tiles.plane_items = static_cast<std::uint32_t>(row_tiles * column_tiles);
+  tiles.run = static_cast<std::uint32_t>(run);
+  tiles.run_stacks = static_cast<std::uint32_t>(stacks);
+  tiles.runs = tiles.run_stacks * tiles.per_run.divisor;
+  return tiles;
+}
+
+// At least the last `items` singly, in whole stacks.
+void take_singly(Tiles& tiles, std::int64_t items) {
+  tiles.run_stacks -= static_cast<std::uint32_t>(
+      std::min<std::int64_t>(tiles.run_stacks, pieces(items, tiles.depth.divisor)));
+  tiles.runs = tiles.run_stacks * tiles.per_run.divisor;
+}
 
 struct Arguments {
   float* y;
@@ -66,7 +76,7 @@ struct Arguments {
   Prepared prepared;
   KernelConvolution s;
   Tiles tiles;
-  std::uint32_t of_block, alike_blocks;
+  std::uint32_t of_block, alike_blocks, fetchers;
 };
 
 std::int64_t shared_bytes(int products, const Configuration& configuration) {
@@ -83,7 +93,7 @@ class WgmmaPlan final : public Plan {
   WgmmaPlan(const CudaRequest& request, int products)
       : convolution_(request.convolution),
         sizes_(request.convolution),
-        tiles_(request.convolution, request.configuration.integer("long_share")),
+        tiles_(tiles_of(request.convolution, request.configuration.integer("run"))),
         module_(request.module),
         pack_(module_->kernel("pack")),
         convolve_(module_->kernel("convolve")),
@@ -104,6 +114,13 @@ class WgmmaPlan final : public Plan {
       alike_blocks_ = std::clamp<std::int64_t>(blocks * configuration.integer("alike_share") / 100,
                                                1, blocks - 1);
     }
+    take_singly(tiles_, configuration.integer("singles") * blocks / kinds);
+    prepared_.blocks[0] = static_cast<std::uint32_t>(alike_blocks_);
+    prepared_.blocks[1] = static_cast<std::uint32_t>(blocks - alike_blocks_);
+    const std::int64_t batch_bytes = convolution_.in_channels * convolution_.input_positions() * 4;
+    if (batch_bytes <= most_fetched_bytes && batch_bytes % 16 == 0) {
+      fetchers_ = configuration.integer("fetchers");
+    }
     shape_ = {.blocks = static_cast<std::uint32_t>(blocks),
               .threads = 384,
               .dynamic_shared_bytes = static_cast<std::uint32_t>(shared),
@@ -120,6 +137,7 @@ class WgmmaPlan final : public Plan {
   }
 
   void enqueue(const TensorTable& tensors) override {
+    const bool aligned = reinterpret_cast<std::uintptr_t>(tensors.input(tensor_x)) % 16 == 0;
     Arguments arguments = {tensors.output(),
                            tensors.input(tensor_x),
                            tensors.input(tensor_w),
@@ -129,7 +147,8 @@ class WgmmaPlan final : public Plan {
                            sizes_,
                            tiles_,
                            0,
-                           static_cast<std::uint32_t>(alike_blocks_)};
+                           static_cast<std::uint32_t>(alike_blocks_),
+                           static_cast<std::uint32_t>(aligned ? fetchers_ : 0)};
     pack_->launch({.blocks = static_cast<std::uint32_t>(channel_blocks_ * pack_blocks),
                    .threads = static_cast<std::uint32_t>(pack_threads)},
                   arguments);
@@ -147,6 +166,7 @@ class WgmmaPlan final : public Plan {
   std::unique_ptr<CudaKernel> pack_, convolve_;
   std::int64_t channel_blocks_;
   std::int64_t alike_blocks_ = 0;
+  std::int64_t fetchers_ = 0;
   LaunchShape shape_;
   std::vector<Buffer> buffers_;
   Prepared prepared_{};
@@ -163,28 +183,27 @@ std::optional<std::string> wgmma_refuses(const ConvTranspose3d& sizes) {
 }
 
 bool add_wgmma_variant(const WgmmaVariant& variant) {
-  const Parameter long_share = {"long_share", integers({0, 25, 50, 75}), "50"};
-  const Parameter keep_x = {"keep_x", integers({0, 1}), "1"};
-  const Parameter store = {
-      "store", {"store_default", "store_streaming", "store_l2"}, "store_default"};
   std::vector<Parameter> parameters;
   if (variant.products == 3) {
     parameters = {{"alike_share", integers({50, 52, 53, 54, 55, 56, 58}), "54"},
-                  long_share,
                   {"alike_slots", integers({3, 4}), "4"},
-                  {"mixed_slots", integers({3, 4}), "4"},
-                  keep_x,
-                  store};
+                  {"mixed_slots", integers({3, 4}), "4"}};
   } else {
-    parameters = {long_share, {"slots", integers({3, 4}), "4"}, keep_x, store};
+    parameters = {{"slots", integers({3, 4}), "4"}};
   }
+  parameters.insert(parameters.end(),
+                    {{"run", integers({2, 4, 8}), "4"},
+                     {"singles", integers({0, 2, 4, 6}), "4"},
+                     {"fetchers", integers({0, 8, 16, 32}), "16"},
+                     {"keep_x", integers({0, 1}), "1"},
+                     {"store", {"store_default", "store_streaming", "store_l2"}, "store_default"}});
   return add_cuda_variant({
       .name = variant.name,
       .idea = variant.idea,
       .source = variant.source,
       .precision = variant.precision,
       .parameters = ParameterSpace(std::move(parameters)),
-      .plan_parameters = {"alike_share", "long_share"},
+      .plan_parameters = {"alike_share", "run", "singles", "fetchers"},
       .macros = {{"FORMAT", std::to_string(variant.format)},
                  {"PRODUCTS", std::to_string(variant.products)}},
       .refuses = wgmma_refuses,

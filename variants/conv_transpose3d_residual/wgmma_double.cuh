@@ -6,146 +6,7 @@
 #pragma once
 
 #include "harness/device/cuda/kernels/cache_policy.cuh"
-#include "variants/conv_transpose3d_residual/kept_loads.cuh"
-#include "variants/conv_transpose3d_residual/wgmma_weights.cuh"
-
-constexpr u32 warpgroup = 128;
-constexpr u32 all_threads = 3 * warpgroup;
-// The pool is what 384 threads were launched with: 2 * 224 + 56 is all of it.
-constexpr u32 consumer_registers = 224;
-constexpr u32 producer_registers = 56;
-
-struct Arguments {
-  float* y;
-  const float *x, *w, *conv_bias, *b;
-  Prepared prepared;
-  Convolution s;
-  Tiles tiles;
-  u32 of_block;      // which 64 output channels
-  u32 alike_blocks;  // blocks of the grid, the others are mixed
-};
-
-extern __shared__ __align__(1024) unsigned char shared[];
-__device__ inline Head* head() { return reinterpret_cast<Head*>(shared); }
-__device__ inline u32 weights_address() { return shared_address(shared) + head_bytes; }
-
-// A place in the ring of planes. No more than two registers: there are none to spare.
-struct Ring {
-  u32 slot = 0;
-  u32 parity = 0;
-  __device__ static u32 plane_of(u32 slot, bool mixed) {
-    return weights_address() + block_row_taps(mixed) * row_tap_bytes + slot * plane_bytes;
-  }
-  __device__ static u32 empty_barrier_of(u32 slot) {
-    return shared_address(head()->empty) + 8 * slot;
-  }
-  __device__ u32 full_barrier() const { return shared_address(head()->full) + 8 * slot; }
-  __device__ void advance(bool mixed) {
-    if (++slot == block_slots(mixed)) {
-      slot = 0;
-      parity ^= 1;
-    }
-  }
-};
-
-// ---- The producer
-
-__device__ inline float4 load_some(const float* from, u32 count) {
-  return make_float4(__ldg(from), count > 1 ? __ldg(from + 1) : 0.0f,
-                     count > 2 ? __ldg(from + 2) : 0.0f, count > 3 ? __ldg(from + 3) : 0.0f);
-}
-
-// A thread's share of a plane: 4 columns of 2 channels, 16 apart, in each of 5 rows, all in flight at once.
-struct Share {
-  float4 value[2 * plane_rows];
-
-  // `from` is the first column and row of the first channel; of its rows `first` exist, of the second
-  // channel's `second`, and `columns` of its columns. `wide`: whole rows begin at multiples of 16 bytes.
-  __device__ void load(const Convolution& s, const float* from, u32 first, u32 second, u32 columns,
-                       bool wide) {
-    const u64 step = 16 * s.positions;
-    const u64 policy = keep_policy();
-#pragma unroll
-    for (u32 i = 0; i < 2 * plane_rows; ++i) {
-      const u32 row = i % plane_rows;
-      const float* const at = from + i / plane_rows * step + row * s.input[2];
-      const bool exists = row < (i / plane_rows == 0 ? first : second);
-      if (wide) {
-        value[i] = load_kept(reinterpret_cast<const float4*>(at), exists, policy);
-      } else {
-        value[i] = exists ? load_some(at, columns) : make_float4(0.0f, 0.0f, 0.0f, 0.0f);
-      }
-    }
-  }
-
-  __device__ void store(u32 place) const {
-#pragma unroll
-    for (u32 i = 0; i < 2 * plane_rows; ++i) {
-      // 16 channels further the swizzle is the same.
-      const u32 to = place + i % plane_rows * row_bytes + i / plane_rows * 16 * 64;
-      const float4& v = value[i];
-      const u32 a = rounded_pair(v.x, v.y);
-      const u32 b = rounded_pair(v.z, v.w);
-      asm volatile("st.shared.v2.b32 [%0], {%1, %2};" ::"r"(to), "r"(a), "r"(b) : "memory");
-      if (parts == 1) continue;
-      asm volatile("st.shared.v2.b32 [%0], {%1, %2};" ::"r"(to + row_part_bytes),
-                   "r"(rest_pair(v.x, v.y, a)), "r"(rest_pair(v.z, v.w, b))
-                   : "memory");
-    }
-  }
-};
-
-// `wide` is known when this is compiled, twice: what the other way needs would not fit the registers.
-template <bool WIDE>
-__device__ inline void produce(const Arguments& a, bool mixed) {
-  const Convolution& s = a.s;
-  const u32 thread = threadIdx.x - 2 * warpgroup;
-  const u32 channel = thread / 32 * 4 + thread % 32 / 8;
-  const u32 column = thread % 8 * 4;
-  const u32 place = swizzled_64(channel, column * 2);
-  u32* const counter = a.prepared.counters + (a.of_block * 2 + mixed) * 32;
-  Ring ring;
-  ring.parity = 1;  // slots are empty at first
-  if (thread == 0) head()->segment[0] = static_cast<int>(atomicAdd(counter, 1));
-  for (u32 round = 0;; round ^= 1) {
-    asm volatile("bar.sync 1, 128;" ::: "memory");
-    const u32 number = static_cast<u32>(*const_cast<volatile int*>(&head()->segment[round]));
-    const Segment segment = segment_at(a.tiles, number);
-    if (segment.length == 0) break;
-    const Item item = item_at(a.tiles, segment.first);
-    const u32 w = item.w0 + column;
-    const u32 rows = w < s.input[2] ? min(plane_rows, s.input[1] - item.h0) : 0;
-    const u32 first = channel < s.in_channels ? rows : 0;
-    const u32 second = channel + 16 < s.in_channels ? rows : 0;
-    const float* from = a.x + (u64(item.n) * s.in_channels + channel) * s.positions +
-                        (u64(item.d) * s.input[1] + item.h0) * s.input[2] + w;
-#pragma unroll 1
-    for (u32 i = 0; i < segment.planes; ++i) {
-      Share share;
-      share.load(s, from, first, second, s.input[2] - w, WIDE);
-      // The next segment's number, where nothing waits for it.
-      if (i == 0 && thread == 0) {
-        head()->segment[round ^ 1] = static_cast<int>(atomicAdd(counter, 1));
-      }
-      barrier_wait(Ring::empty_barrier_of(ring.slot), ring.parity);
-      share.store(Ring::plane_of(ring.slot, mixed) + place);
-      if (thread == 0) {
-        head()->held[ring.slot] = i < segment.length
-                                      ? static_cast<int>(segment.first + i * a.tiles.plane_items)
-                                      : second_plane_only;
-      }
-      publish_to_tensor_cores();
-      barrier_arrive(ring.full_barrier());
-      ring.advance(mixed);
-      from += s.input[1] * s.input[2];
-    }
-  }
-  barrier_wait(Ring::empty_barrier_of(ring.slot), ring.parity);
-  if (thread == 0) head()->held[ring.slot] = no_more;
-  barrier_arrive(ring.full_barrier());
-}
-
-// ---- The consumers
+#include "variants/conv_transpose3d_residual/wgmma_producer.cuh"
 
 // The sums of 4 x 32 positions for one row parity, by column tap.
 struct Sums {
@@ -259,27 +120,30 @@ __device__ inline void consume(const Arguments& a, bool mixed) {
     barrier_wait(ring.full_barrier(), ring.parity);
     return __shfl_sync(~0u, *const_cast<volatile int*>(&head()->held[ring.slot]), 0);
   };
-  u32 turn = 0;  // items alternate between the two warpgroups
+  u32 turn = 0;  // items alternate between the two warpgroups, where they are not halved
   for (;;) {
-    const int index = held();
-    if (index == no_more) break;
-    if (index == second_plane_only || turn % 2 != mine) {
-      turn += index != second_plane_only;
+    const int found = held();
+    if (found == no_more) break;
+    const bool halved = found >= halved_item;
+    if (found == second_plane_only || (!halved && turn % 2 != mine)) {
+      turn += found != second_plane_only;
       release(ring.slot);
       ring.advance(mixed);
       continue;
     }
     ++turn;
+    const u32 index = static_cast<u32>(found) - halved * halved_item;
     const u32 first = ring.slot;
     u32 second = first;
     ring.advance(mixed);
-    if (item_at(a.tiles, static_cast<u32>(index)).d + 1 < a.tiles.depth.divisor) {
+    if (item_at(a.tiles, index).d + 1 < a.tiles.depth.divisor) {
       turn += held() != second_plane_only;
       second = ring.slot;
       ring.advance(mixed);
     }
+    const u32 end = halved ? (mine + 1) * (block_parities / 2) : block_parities;
 #pragma unroll 1
-    for (u32 i = 0; i < block_parities; ++i) {
+    for (u32 i = halved ? mine * (block_parities / 2) : 0; i < end; ++i) {
       const u32 parity = block_parity(mixed, i);
       const u32 odd_plane = parity / 2;
       const u32 odd_row = parity % 2;
@@ -289,12 +153,12 @@ __device__ inline void consume(const Arguments& a, bool mixed) {
           weights_address() + (first_row_tap(parity) - block_first_row_tap(mixed)) * row_tap_bytes,
           Ring::plane_of(first, mixed), Ring::plane_of(second, mixed),
           odd_plane && first != second ? 2 : 1, 1 + odd_row);
-      if (i + 1 == block_parities) {
+      if (i + 1 == end) {
         release(first);
         if (first != second) release(second);
       }
       // Found anew, since no register holds it through the products.
-      const Item item = item_at(a.tiles, static_cast<u32>(index));
+      const Item item = item_at(a.tiles, index);
       const u32 out_d = 2 * item.d + odd_plane;
       // Two positions are 16 bytes.
       const bool whole = item.h0 + tile_rows <= a.s.input[1] && a.s.input[2] == tile_columns &&
@@ -342,6 +206,7 @@ __device__ inline void double_volume(const Arguments& a) {
     barrier_init(weights_barrier, 1);
     barrier_init_done();
   }
+  if (threadIdx.x >= 2 * warpgroup) fetch_first_planes(a, first_number(a, mixed));
   wait_for_kernel_before();
   bool unusual = false;
   for (u32 i = threadIdx.x; i < pack_blocks; i += all_threads) {

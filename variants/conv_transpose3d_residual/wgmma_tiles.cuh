@@ -79,20 +79,22 @@ static_assert(sizeof(Head) <= head_bytes);
 static_assert(block_slots(false) <= most_slots && block_slots(true) <= most_slots);
 constexpr int no_more = -1;
 constexpr int second_plane_only = -2;
+constexpr int halved_item =
+    1 << 30;  // added to an item that both consumers do, half of the parities each
 
 // The tiles of a problem, and how blocks take them. Items that follow each other in depth are a stack; a block reads
-// each plane of a segment of one once for the two items that need it. Long segments come first, short ones
-// last, so that all blocks end together.
+// each plane of a run of them once for the two items that need it. At the end blocks take items singly and their
+// consumers halve them: processors differ by a third in what memory takes from them, so who takes a long run
+// last would end last.
 struct Tiles {
   Divisor depth, rows, columns;  // planes, tiles of 4 rows, tiles of 32 columns
-  Divisor per_long, per_short;   // segments of a stack
+  Divisor per_run;               // runs of a stack
   u32 items;
-  u32 plane_items;    // from an item to the one a plane further
-  u32 long_segments;  // all of them
-  u32 long_stacks;
+  u32 plane_items;  // from an item to the one a plane further
+  u32 run;          // items
+  u32 run_stacks;   // stacks taken in runs, the others singly
+  u32 runs;         // all of them
 };
-constexpr u32 long_segment = 8;
-constexpr u32 short_segment = 2;
 
 struct Item {
   u32 n, d, h0, w0;
@@ -110,19 +112,21 @@ __device__ inline Item item_at(const Tiles& tiles, u32 index) {
 }
 
 struct Segment {
-  u32 first;   // item
-  u32 length;  // 0: there are no more
-  u32 planes;  // one more where the last item needs the next
+  u32 first;     // item
+  u32 length;    // 0: there are no more
+  u32 planes;    // one more where the last item needs the next
+  bool halved;   // taken singly, at the end
+  u32 of_batch;  // number of the segment among those of its batch item
 };
 
 __device__ inline Segment segment_at(const Tiles& tiles, u32 number) {
-  const bool is_long = number < tiles.long_segments;
-  const u32 rest = is_long ? number : number - tiles.long_segments;
-  const u32 in_order = is_long ? tiles.per_long.quotient(rest) : tiles.per_short.quotient(rest);
-  const u32 per = is_long ? tiles.per_long.divisor : tiles.per_short.divisor;
-  const u32 most = is_long ? long_segment : short_segment;
+  const bool halved = number >= tiles.runs;
+  const u32 rest = halved ? number - tiles.runs : number;
+  const u32 in_order = halved ? tiles.depth.quotient(rest) : tiles.per_run.quotient(rest);
+  const u32 per = halved ? tiles.depth.divisor : tiles.per_run.divisor;
+  const u32 most = halved ? 1 : tiles.run;
   const u32 depth = (rest - in_order * per) * most;
-  const u32 stack = in_order + (is_long ? 0 : tiles.long_stacks);
+  const u32 stack = in_order + (halved ? tiles.run_stacks : 0);
   // Stacks count n, then what lies in a plane.
   const u32 line = tiles.columns.quotient(stack);
   const u32 n = tiles.rows.quotient(line);
@@ -130,6 +134,8 @@ __device__ inline Segment segment_at(const Tiles& tiles, u32 number) {
   segment.first = stack + (n * (tiles.depth.divisor - 1) + depth) * tiles.plane_items;
   segment.length =
       stack * tiles.depth.divisor >= tiles.items ? 0 : min(most, tiles.depth.divisor - depth);
+  segment.halved = halved;
+  segment.of_batch = rest - (in_order - (stack - n * tiles.plane_items)) * per;
   segment.planes = segment.length + (depth + segment.length < tiles.depth.divisor);
   return segment;
 }

@@ -18,6 +18,7 @@ struct Prepared {
   float2* coefficients;
   u32* unusual;   // pack_blocks flags for each block of channels
   u32* counters;  // two for each block of channels, 32 words apart: the next segment of each kind
+  u32 blocks[2];  // of each kind: where the counters begin
 };
 
 // unusual: a weight that is not finite, or may become so when it is rounded, which zeros that pad x must not meet;
@@ -28,7 +29,7 @@ __device__ inline void pack(const Prepared& to, const float* w, const float* con
   const u32 of_block = blockIdx.x / pack_blocks;
   const u32 part = blockIdx.x - of_block * pack_blocks;
   const u32 i = part * pack_threads + threadIdx.x;
-  if (i < 2) to.counters[(of_block * 2 + i) * 32] = 0;
+  if (i < 2) to.counters[(of_block * 2 + i) * 32] = to.blocks[i];
   bool large = false;
   if (i < block_channels) {
     const u32 channel = of_block * block_channels + i;
