@@ -46,8 +46,8 @@ std::vector<Case> battery_cases(const Operator& op, const VariantInfo& variant, 
   }
   if (!small.empty()) {
     const Problem& problem = small[std::min<std::size_t>(1, small.size() - 1)];
-    cases.push_back(
-        {problem, official_inputs(op, problem), usual, battery == Battery::quick ? 20 : 100});
+    const int repeats = battery == Battery::quick ? 20 : battery == Battery::full ? 100 : 1000;
+    cases.push_back({problem, official_inputs(op, problem), usual, repeats});
   }
   return cases;
 }

@@ -24,7 +24,7 @@ struct Case {
 /// - quick: the operator's quick problems; all inputs and all placements on a small problem or two; 20
 ///   repeats.
 /// - full: its full problems too; all inputs and placements on all its small problems; 100 repeats.
-/// - exhaustive: its largest problems too, and every input in every placement.
+/// - exhaustive: its largest problems too, and every input in every placement; 1000 repeats.
 /// The timed problem is not among them.
 [[nodiscard]] std::vector<Case> battery_cases(const Operator& op, const VariantInfo& variant,
                                               Battery battery);

@@ -183,20 +183,24 @@ std::optional<std::string> wgmma_refuses(const ConvTranspose3d& sizes) {
 }
 
 bool add_wgmma_variant(const WgmmaVariant& variant) {
+  const bool three = variant.products == 3;
   std::vector<Parameter> parameters;
-  if (variant.products == 3) {
+  if (three) {
     parameters = {{"alike_share", integers({50, 52, 53, 54, 55, 56, 58}), "54"},
                   {"alike_slots", integers({3, 4}), "4"},
                   {"mixed_slots", integers({3, 4}), "4"}};
   } else {
     parameters = {{"slots", integers({3, 4}), "4"}};
   }
-  parameters.insert(parameters.end(),
-                    {{"run", integers({2, 4, 8}), "4"},
-                     {"singles", integers({0, 2, 4, 6}), "4"},
-                     {"fetchers", integers({0, 8, 16, 32}), "16"},
-                     {"keep_x", integers({0, 1}), "1"},
-                     {"store", {"store_default", "store_streaming", "store_l2"}, "store_default"}});
+  const std::vector<Parameter> common = {
+      {"run", integers({2, 4, 8}), three ? "4" : "2"},
+      {"singles", integers({0, 2, 4, 6}), three ? "2" : "4"},
+      {"fetchers", integers({0, 8, 16, 32}), three ? "16" : "32"},
+      {"keep_x", integers({0, 1}), "1"},
+      {"store",
+       {"store_default", "store_streaming", "store_l2"},
+       three ? "store_default" : "store_l2"}};
+  parameters.insert(parameters.end(), common.begin(), common.end());
   return add_cuda_variant({
       .name = variant.name,
       .idea = variant.idea,
