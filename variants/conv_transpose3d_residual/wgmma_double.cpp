@@ -43,8 +43,8 @@ struct Tiles {
   std::uint32_t items = 0, plane_items = 0, run = 0, run_stacks = 0, runs = 0;
 };
 
-// All items in runs of so many.
-Tiles tiles_of(const ConvTranspose3d& sizes, std::int64_t run) {
+// The tiles, not yet shared out.
+Tiles tiles_of(const ConvTranspose3d& sizes) {
   const std::int64_t d = sizes.input[0];
   const std::int64_t row_tiles = pieces(sizes.input[1], tile_rows);
   const std::int64_t w = sizes.input[2];
@@ -54,19 +54,25 @@ Tiles tiles_of(const ConvTranspose3d& sizes, std::int64_t run) {
   if (stacks * d > most_items) {
     throw Unavailable("{} tiles are more than the kernel counts", stacks * d);
   }
-  Tiles tiles = {Divisor(d), Divisor(row_tiles), Divisor(column_tiles), Divisor(pieces(d, run))};
+  Tiles tiles;
+  tiles.depth = Divisor(d);
+  tiles.rows = Divisor(row_tiles);
+  tiles.columns = Divisor(column_tiles);
   tiles.items = static_cast<std::uint32_t>(stacks * d);
   tiles.plane_items = static_cast<std::uint32_t>(row_tiles * column_tiles);
-  tiles.run = static_cast<std::uint32_t>(run);
-  tiles.run_stacks = static_cast<std::uint32_t>(stacks);
-  tiles.runs = tiles.run_stacks * tiles.per_run.divisor;
   return tiles;
 }
 
-// At least the last `items` singly, in whole stacks.
-void take_singly(Tiles& tiles, std::int64_t items) {
-  tiles.run_stacks -= static_cast<std::uint32_t>(
-      std::min<std::int64_t>(tiles.run_stacks, pieces(items, tiles.depth.divisor)));
+// To so many blocks of a kind: runs of up to `run` items, and at least `singles` a block at the end singly. A run is
+// no more than an eighth of what a block does, or blocks that got one more would end late.
+void share_out(Tiles& tiles, std::int64_t blocks, std::int64_t run, std::int64_t singles) {
+  const std::int64_t depth = tiles.depth.divisor;
+  const std::int64_t stacks = tiles.items / depth;
+  run = std::min(run, std::max<std::int64_t>(1, pieces(tiles.items, 8 * blocks)));
+  tiles.run = static_cast<std::uint32_t>(run);
+  tiles.per_run = Divisor(pieces(depth, run));
+  tiles.run_stacks =
+      static_cast<std::uint32_t>(stacks - std::min(stacks, pieces(singles * blocks, depth)));
   tiles.runs = tiles.run_stacks * tiles.per_run.divisor;
 }
 
@@ -93,7 +99,7 @@ class WgmmaPlan final : public Plan {
   WgmmaPlan(const CudaRequest& request, int products)
       : convolution_(request.convolution),
         sizes_(request.convolution),
-        tiles_(tiles_of(request.convolution, request.configuration.integer("run"))),
+        tiles_(tiles_of(request.convolution)),
         module_(request.module),
         pack_(module_->kernel("pack")),
         convolve_(module_->kernel("convolve")),
@@ -114,7 +120,8 @@ class WgmmaPlan final : public Plan {
       alike_blocks_ = std::clamp<std::int64_t>(blocks * configuration.integer("alike_share") / 100,
                                                1, blocks - 1);
     }
-    take_singly(tiles_, configuration.integer("singles") * blocks / kinds);
+    share_out(tiles_, blocks / kinds, configuration.integer("run"),
+              configuration.integer("singles"));
     prepared_.blocks[0] = static_cast<std::uint32_t>(alike_blocks_);
     prepared_.blocks[1] = static_cast<std::uint32_t>(blocks - alike_blocks_);
     const std::int64_t batch_bytes = convolution_.in_channels * convolution_.input_positions() * 4;

@@ -141,9 +141,11 @@ __device__ inline void consume(const Arguments& a, bool mixed) {
       second = ring.slot;
       ring.advance(mixed);
     }
-    const u32 end = halved ? (mine + 1) * (block_parities / 2) : block_parities;
+    // Halves differ in their products: each warpgroup takes now the one, now the other.
+    const u32 begin = halved ? (mine + turn) % 2 * (block_parities / 2) : 0;
+    const u32 end = halved ? begin + block_parities / 2 : block_parities;
 #pragma unroll 1
-    for (u32 i = halved ? mine * (block_parities / 2) : 0; i < end; ++i) {
+    for (u32 i = begin; i < end; ++i) {
       const u32 parity = block_parity(mixed, i);
       const u32 odd_plane = parity / 2;
       const u32 odd_row = parity % 2;

@@ -58,7 +58,7 @@ __device__ inline void fetch_first_planes(const Arguments& a, u32 number) {
   if (segment.length == 0 || row >= plane_rows) return;
   const Item item = item_at(a.tiles, segment.first);
   if (item.h0 + row >= a.s.input[1]) return;
-  for (u32 plane = 0; plane < min(segment.planes, 2u); ++plane) {
+  for (u32 plane = 0; plane < segment.planes; ++plane) {
     for (u32 channel = thread / 8; channel < a.s.in_channels; channel += warpgroup / 8) {
       fetch_line(a.x + (u64(item.n) * a.s.in_channels + channel) * a.s.positions +
                  (u64(item.d + plane) * a.s.input[1] + item.h0 + row) * a.s.input[2] + item.w0);
