@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <functional>
 #include <random>
 
@@ -65,6 +66,8 @@ TEST(Compare, CallsAChangeOfTheFloorInEitherDirectionAndNothingBelowIt) {
   EXPECT_EQ(changed(1 / 1.004).verdict, Verdict::same);
   EXPECT_EQ(changed(1.0051).verdict, Verdict::slower);
   EXPECT_EQ(changed(1 / 1.0051).verdict, Verdict::faster);
+  EXPECT_EQ(changed(1.005).verdict, Verdict::slower);  // of exactly the floor, whatever is rounded
+  EXPECT_EQ(changed(1 / 1.005).verdict, Verdict::faster);
   const SeriesComparison series = changed(1.02);
   EXPECT_NEAR(*series.ratio, 1.02, 1e-12);
   EXPECT_NEAR(*series.old_median_ns, 1000, 1e-9);
@@ -85,17 +88,60 @@ TEST(Compare, TakesItsFloorFromTheRules) {
 }
 
 TEST(Compare, NeedsEightReplicasASide) {
-  for (const int count : {1, 5, 7, 8}) {
+  for (const auto& [before, after] :
+       {std::pair{10, 1}, {10, 5}, {10, 7}, {10, 8}, {1, 10}, {7, 10}, {8, 10}, {8, 8}, {7, 7}}) {
     Night a("a"), b("b");
-    add_replicas(a, "v", 1000);
-    add_replicas(b, "v", 2000, {}, count);
+    add_replicas(a, "v", 1000, {}, before);
+    add_replicas(b, "v", 2000, {}, after);
     const SeriesComparison series = only(a, b);
-    EXPECT_EQ(series.verdict, count < 8 ? Verdict::ambiguous : Verdict::slower) << count;
-    if (count < 8) {
-      EXPECT_THAT(series.reason, HasSubstr(std::to_string(count) + " after"));
-      EXPECT_FALSE(series.adjusted_p.has_value());
-    }
+    const bool enough = before >= 8 && after >= 8;
+    EXPECT_EQ(series.verdict, enough ? Verdict::slower : Verdict::ambiguous) << before << after;
+    EXPECT_EQ(series.adjusted_p.has_value(), enough);
+    if (enough) continue;
+    EXPECT_THAT(series.reason, AllOf(HasSubstr(std::to_string(before) + " replica"),
+                                     HasSubstr(std::to_string(after) + " after")));
   }
+}
+
+// So many series that of no single one could a change be called.
+TEST(Compare, SaysWhenSoFewReplicasCannotSingleOutOneOfSoManySeries) {
+  for (const auto& [replicas, series_count, within_reach] :
+       {std::tuple{8, 320, true}, {8, 322, false}, {8, 400, false}, {9, 400, true}}) {
+    Night a("a"), b("b");
+    for (int i = 0; i < series_count; ++i) {
+      const std::string name = "v" + std::to_string(i);
+      add_replicas(a, name, 1000, {}, replicas);
+      add_replicas(b, name, i == 7 ? 2000 : 1000, {}, replicas);
+    }
+    const Comparison comparison = compare(a, b, {});
+    const SeriesComparison& first = comparison.series.front();
+    EXPECT_EQ(first.id.variant, "v7");
+    EXPECT_EQ(first.out_of_reach, !within_reach);
+    EXPECT_EQ(first.verdict, within_reach ? Verdict::slower : Verdict::ambiguous);
+    EXPECT_EQ(comparison.regressed(), within_reach);
+    EXPECT_EQ(comparison.decided(), within_reach);  // though all others are the same
+    if (within_reach) continue;
+    EXPECT_THAT(first.reason, HasSubstr("8 replicas before and 8 after cannot single out one of " +
+                                        std::to_string(series_count) + " series; take 9 a side"));
+    // It is looked at again, and then there are enough.
+    EXPECT_EQ(to_confirm(comparison).size(), 1U);
+  }
+}
+
+TEST(Compare, IsAmbiguousWhereCloseMediansOfNoisySidesAreLuck) {
+  Night a("a"), b("b");
+  for (int i = 0; i < 10; ++i) {
+    a.add(record_of("v", i, 1000 * std::pow(1.06, i - 4.5)));
+    b.add(record_of("v", i, 1004 * std::pow(1.06, i - 4.5)));
+  }
+  const SeriesComparison series = only(a, b);
+  EXPECT_LT(*series.size, 0.005);
+  EXPECT_GT(series.interval->high, 1.1);
+  EXPECT_EQ(series.verdict, Verdict::ambiguous);
+  EXPECT_THAT(series.reason, HasSubstr("too noisy to see less than"));
+  EXPECT_EQ(to_confirm(compare(a, b, {})).size(), 1U);
+  // A floor of which half the interval is narrow settles it.
+  EXPECT_EQ(only(a, b, {.floor = 0.5}).verdict, Verdict::same);
 }
 
 TEST(Compare, IsAmbiguousWhereOneSideStraysAsFarByItself) {
@@ -193,7 +239,7 @@ void fail_one(Record& record) {
 
 TEST(Compare, AWrongResultIsAFailureWhateverElse) {
   EXPECT_EQ(changed(1.0, {}, fail).verdict, Verdict::newly_wrong);
-  EXPECT_EQ(changed(1.0, {}, fail).reason, "wrong: 3 elements wrong");
+  EXPECT_EQ(changed(1.0, {}, fail).reason, "wrong: 3 elements wrong; in 10 of 10 replicas");
   EXPECT_EQ(changed(0.5, {}, fail_one).verdict, Verdict::newly_wrong);
   const auto elsewhere = [](Record& r) {
     r.driver = "other";
@@ -212,6 +258,73 @@ TEST(Compare, WhatWasWrongAlreadyIsNoNewFailureAndWhatWasMendedIsNew) {
   EXPECT_EQ(changed(1.0, fail, fail).verdict, Verdict::not_comparable);
   EXPECT_EQ(changed(1.0, fail, {}).verdict, Verdict::added);
   EXPECT_THAT(changed(1.0, fail, {}).reason, HasSubstr("it was wrong"));
+}
+
+// The first `count` replicas come to such an end.
+Change end_of(int count, Outcome outcome) {
+  return [=](Record& record) {
+    if (record.replica >= count) return;
+    record.outcome = outcome;
+    record.reason = "a reason";
+    record.median_ns.reset();
+  };
+}
+
+TEST(Compare, AFlakyReplicaBeforeHidesNoFailure) {
+  struct Known {
+    Change before, after;
+    bool newly_wrong;
+  };
+  const Known all_known[] = {
+      {end_of(1, Outcome::timed_out), end_of(10, Outcome::wrong), true},
+      {end_of(1, Outcome::timed_out), end_of(10, Outcome::timed_out), true},
+      {end_of(9, Outcome::timed_out), end_of(10, Outcome::timed_out), true},
+      {end_of(1, Outcome::crashed), end_of(6, Outcome::crashed), true},
+      {end_of(1, Outcome::crashed), end_of(1, Outcome::wrong), true},  // wrong is worse, and new
+      {end_of(10, Outcome::crashed), end_of(10, Outcome::wrong), true},
+      {end_of(10, Outcome::wrong), end_of(10, Outcome::crashed), false},
+      {end_of(10, Outcome::crashed), end_of(10, Outcome::failed), false},
+      {end_of(1, Outcome::timed_out), end_of(1, Outcome::timed_out), false},
+      {end_of(6, Outcome::timed_out), end_of(7, Outcome::timed_out), false}};
+  for (const Known& known : all_known) {
+    const SeriesComparison series = changed(1.0, known.before, known.after);
+    EXPECT_EQ(series.verdict == Verdict::newly_wrong, known.newly_wrong) << series.reason;
+    EXPECT_TRUE(series.failed);
+  }
+  EXPECT_EQ(changed(1.0, end_of(1, Outcome::timed_out), end_of(10, Outcome::wrong)).reason,
+            "wrong: a reason; in 10 of 10 replicas, before in 1");
+}
+
+TEST(Compare, AFlakyReplicaHidesNoSlowdownAndIsTold) {
+  const Change flaky = end_of(1, Outcome::timed_out);
+  const SeriesComparison slower = changed(2.0, flaky);
+  EXPECT_EQ(slower.verdict, Verdict::slower);
+  EXPECT_EQ(slower.reason, "before in 1 of 10 replicas timed_out: a reason");
+  const SeriesComparison in_both = changed(1.0, flaky, flaky);
+  EXPECT_EQ(in_both.verdict, Verdict::same);
+  EXPECT_THAT(in_both.reason, HasSubstr("; now in 1 of 10 replicas timed_out"));
+  EXPECT_EQ(changed(2.0, end_of(3, Outcome::crashed)).verdict, Verdict::ambiguous);  // 7 are left
+  EXPECT_EQ(changed(2.0, end_of(10, Outcome::crashed)).verdict, Verdict::added);
+}
+
+TEST(Compare, SaysThatSomeReplicasWereUnavailable) {
+  const SeriesComparison now = changed(1.0, {}, end_of(2, Outcome::unavailable));
+  EXPECT_EQ(now.verdict, Verdict::same);
+  EXPECT_EQ(now.reason, "now in 2 of 10 replicas unavailable: a reason");
+  const SeriesComparison before = changed(1.1, end_of(1, Outcome::unavailable));
+  EXPECT_EQ(before.verdict, Verdict::slower);
+  EXPECT_THAT(before.reason, HasSubstr("before in 1 of 10 replicas unavailable"));
+}
+
+TEST(Compare, ComparesNoSideThatMixesBuilds) {
+  for (const auto& [change, words] :
+       {std::pair<Change, std::string>{[](Record& r) { r.git_commit = r.replica < 5 ? "a" : "b"; },
+                                       "before has commit 'a' and 'b'"},
+        {[](Record& r) { r.dirty = r.replica > 8; }, "before has commit '' and ', modified'"}}) {
+    const SeriesComparison series = changed(2.0, change);
+    EXPECT_EQ(series.verdict, Verdict::not_comparable);
+    EXPECT_EQ(series.reason, words);
+  }
 }
 
 TEST(Compare, AnUnavailableSeriesIsGoneNewOrNotThere) {
@@ -269,6 +382,9 @@ TEST(Compare, DoesNotCallAChangeThatTheControlsMadeToo) {
   add_replicas(b, "copy", 103, as_control);
   add_replicas(a, "as slow as the night", 1000);
   add_replicas(b, "as slow as the night", 1029);
+  // The machine's 3% and a scatter that no control shows.
+  add_replicas(a, "a little slower than the night", 1000);
+  add_replicas(b, "a little slower than the night", 1034);
   add_replicas(a, "slower than that", 1000);
   add_replicas(b, "slower than that", 1100);
   add_replicas(a, "of another problem", 1000, [](Record& r) { r.problem = "n=2"; });
@@ -280,12 +396,31 @@ TEST(Compare, DoesNotCallAChangeThatTheControlsMadeToo) {
   EXPECT_EQ(comparison.controls[0].verdict, Verdict::slower);
   std::map<std::string, SeriesComparison> by_name;
   for (const SeriesComparison& s : comparison.series) by_name[s.id.variant] = s;
-  EXPECT_EQ(by_name.size(), 4U);  // a control is no series of its own
+  EXPECT_EQ(by_name.size(), 5U);  // a control is no series of its own
   EXPECT_EQ(by_name["as slow as the night"].verdict, Verdict::ambiguous);
-  EXPECT_THAT(by_name["as slow as the night"].reason, HasSubstr("copy became 3.00% slower too"));
+  EXPECT_THAT(by_name["as slow as the night"].reason,
+              HasSubstr("copy became 3.00% slower too, which leaves nothing"));
+  EXPECT_EQ(by_name["a little slower than the night"].verdict, Verdict::ambiguous);
+  EXPECT_THAT(by_name["a little slower than the night"].reason, HasSubstr("leaves 0.39%"));
   EXPECT_EQ(by_name["slower than that"].verdict, Verdict::slower);
   EXPECT_EQ(by_name["of another problem"].verdict, Verdict::slower);
   EXPECT_EQ(by_name["faster all the same"].verdict, Verdict::faster);
+}
+
+TEST(Compare, TakesOffWhatAControlMovedByEvenWhereThatIsTooLittleToCall) {
+  for (const auto& [control, series, verdict] : {std::tuple{1.004, 1.006, Verdict::ambiguous},
+                                                 {1.004, 1.0095, Verdict::slower},
+                                                 {1 / 1.004, 1 / 1.006, Verdict::ambiguous},
+                                                 {1 / 1.004, 1.006, Verdict::slower}}) {
+    Night a("a"), b("b");
+    add_replicas(a, "copy", 100, as_control);
+    add_replicas(b, "copy", 100 * control, as_control);
+    add_replicas(a, "v", 1000);
+    add_replicas(b, "v", 1000 * series);
+    const Comparison comparison = compare(a, b, {});
+    EXPECT_EQ(comparison.controls.at(0).verdict, Verdict::same);
+    EXPECT_EQ(comparison.series.at(0).verdict, verdict) << control << " " << series;
+  }
 }
 
 TEST(Compare, AControlThatDriftsIsNoRegression) {
@@ -313,34 +448,72 @@ TEST(Night, RefusesTheSameReplicaTwiceAndATimeOfZero) {
 }
 
 struct Rounds {
-  Night before{"a"}, after{"b"}, fresh_before{"a"}, fresh_after{"b"};
-  void add(double first, double fresh) {
-    add_replicas(before, "v", 1000);
-    add_replicas(after, "v", 1000 * first);
-    const Change later = [](Record& r) { r.run_id = "fresh"; };
-    for (Night* night : {&before, &fresh_before}) add_replicas(*night, "v", 1000, later);
-    for (Night* night : {&after, &fresh_after}) add_replicas(*night, "v", 1000 * fresh, later);
+  Builds first{Night("a"), Night("b")}, fresh{Night("a"), Night("b")};
+
+  // So many times slower in the first processes, and in the fresh ones, in which the machine has moved.
+  Rounds(double at_first, double afterwards, int count = 10, double moved = 1.0,
+         const Change& change = {}) {
+    add_replicas(first.before, "v", 1000, {}, count);
+    add_replicas(first.after, "v", 1000 * at_first, {}, count);
+    const Change later = [&](Record& r) {
+      r.run_id = "fresh";
+      if (change) change(r);
+    };
+    add_replicas(fresh.before, "v", 1000 * moved, later);
+    add_replicas(fresh.after, "v", 1000 * moved * afterwards, later);
   }
   [[nodiscard]] SeriesComparison verdict() const {
-    return compare_confirmed(before, after, fresh_before, fresh_after, {}).series.at(0);
+    return compare_confirmed(first, fresh, {}).series.at(0);
   }
 };
 
 TEST(CompareConfirmed, CallsOnlyWhatFreshProcessesShowByThemselves) {
-  Rounds confirmed;
-  confirmed.add(1.02, 1.021);
-  EXPECT_EQ(confirmed.verdict().verdict, Verdict::slower);
-  EXPECT_EQ(confirmed.verdict().new_replicas, 20U);
-  EXPECT_THAT(confirmed.verdict().reason, HasSubstr("confirmed: a ratio of 1.0210 in 10 fresh"));
-  Rounds faster;
-  faster.add(0.98, 0.98);
-  EXPECT_EQ(faster.verdict().verdict, Verdict::faster);
-  Rounds below_the_floor;
-  below_the_floor.add(1.011, 1.0049);
-  EXPECT_EQ(below_the_floor.verdict().verdict, Verdict::ambiguous);
-  Rounds turned;
-  turned.add(1.05, 0.99);
-  EXPECT_NE(turned.verdict().verdict, Verdict::slower);
+  const SeriesComparison confirmed = Rounds(1.02, 1.021).verdict();
+  EXPECT_EQ(confirmed.verdict, Verdict::slower);
+  EXPECT_EQ(confirmed.new_replicas, 20U);
+  EXPECT_THAT(confirmed.reason, HasSubstr("confirmed: a ratio of 1.0210 in 10 fresh"));
+  EXPECT_EQ(Rounds(0.98, 0.98).verdict().verdict, Verdict::faster);
+
+  // Of all replicas together each of these is slower: the first are many. "Not confirmed" tells that they were.
+  const auto not_confirmed = AllOf(testing::StartsWith("not confirmed"), HasSubstr("in 10 fresh"));
+  const Rounds below_the_floor(1.011, 1.0049, 40), turned(1.02, 0.99, 40);
+  const Change uncertain = [](Record& r) { *r.median_ns *= 1 + 0.02 * (r.replica % 5 - 2); };
+  const Rounds by_chance(1.02, 1.006, 40, 1.0, uncertain);
+  for (const Rounds* rounds : {&below_the_floor, &turned, &by_chance}) {
+    EXPECT_EQ(rounds->verdict().verdict, Verdict::ambiguous);
+    EXPECT_THAT(rounds->verdict().reason, not_confirmed);
+  }
+}
+
+TEST(CompareConfirmed, HidesNothingWhenTheMachineMovedInBetween) {
+  for (const double moved : {0.5, 0.98, 0.99, 1.01, 1.02, 2.0}) {
+    const SeriesComparison series = Rounds(1.01, 1.01, 10, moved).verdict();
+    EXPECT_EQ(series.verdict, Verdict::slower) << moved << ": " << series.reason;
+    EXPECT_NEAR(*series.ratio, 1.01, 1e-4);
+    EXPECT_NEAR(*series.old_median_ns, 1000, 0.5);  // of the first phase
+    EXPECT_NE(Rounds(1.0, 1.0, 10, moved).verdict().verdict, Verdict::slower);
+  }
+}
+
+TEST(CompareConfirmed, PoolsWhatBothPhasesHaveAndRefusesAProcessTwice) {
+  Builds first{Night("a"), Night("b")}, fresh{Night("a"), Night("b")};
+  add_replicas(first.before, "v", 1000, end_of(2, Outcome::crashed));
+  add_replicas(first.after, "v", 1000);
+  const Change later = [](Record& r) { r.run_id = "fresh"; };
+  add_replicas(fresh.before, "v", 1000, later);
+  add_replicas(fresh.after, "v", 1000, [](Record& r) {
+    r.run_id = "fresh";
+    end_of(3, Outcome::unavailable)(r);
+  });
+  add_replicas(fresh.after, "only fresh", 1000, later);
+  const Builds all = pooled(first, fresh);
+  const Replicas& before = all.before.series().begin()->second;
+  EXPECT_EQ(before.medians_ns.size(), 18U);
+  EXPECT_EQ(before.failures.at(Outcome::crashed).count, 2U);
+  EXPECT_EQ(all.after.series().size(), 2U);
+  const SeriesComparison series = compare_confirmed(first, fresh, {}).series.back();
+  EXPECT_THAT(series.reason, HasSubstr("now in 3 of 20 replicas unavailable"));
+  EXPECT_THROW((void)pooled(first, first), Error);
 }
 
 TEST(CompareConfirmed, LooksAgainAtWhatIsCalledOrUncertainButNotAtTooFewReplicas) {

@@ -172,14 +172,17 @@ TEST(ResampledMedian, IsWhatAllResamplesHave) {
 }
 
 TEST(ResampledMedian, StaysADistributionForManyValues) {
-  for (const std::size_t n : {20U, 101U, 400U}) {
-    double sum = 0.0;
+  for (const std::size_t n : {20U, 101U, 400U, 1029U, 1100U, 2000U, 2001U}) {
+    double sum = 0.0, middle = 0.0;
     for (const MedianPlace& place : resampled_median(n)) {
       EXPECT_LE(place.low, place.high);
       EXPECT_LT(place.high, n);
       sum += place.probability;
+      middle += place.probability * 0.5 * static_cast<double>(place.low + place.high);
     }
-    EXPECT_NEAR(sum, 1.0, 1e-9);
+    EXPECT_TRUE(std::isfinite(sum)) << n;
+    EXPECT_NEAR(sum, 1.0, 1e-9) << n;
+    EXPECT_NEAR(middle, 0.5 * static_cast<double>(n - 1), 1e-3) << n;
   }
 }
 
@@ -222,6 +225,24 @@ TEST(MedianRatio, HasAnIntervalThatScalesAndTurnsOverWithItsData) {
     const Interval wider = ratio.interval(b, a, 0.999);
     EXPECT_LE(wider.low, once.low);
     EXPECT_GE(wider.high, once.high);
+  }
+}
+
+// About 1.96 standard errors of a median of n, which is 1 / sqrt(4 n) in rank: no formula's limit lies between.
+TEST(MedianRatio, NarrowsItsIntervalAsTheReplicasGrowMany) {
+  MedianRatio ratio;
+  double before = 1.0;
+  for (const std::size_t n : {100U, 400U, 1100U, 2000U}) {
+    Values values(n);
+    for (std::size_t i = 0; i < n; ++i) {
+      values[i] = 1.0 + 0.1 * static_cast<double>(i) / static_cast<double>(n);
+    }
+    const Interval interval = ratio.interval(values, values);
+    const double expected = 1.96 * std::sqrt(2.0 / 4.0 / static_cast<double>(n)) * 0.1 / 1.05;
+    EXPECT_NEAR(interval.high - 1.0, expected, 0.1 * expected) << n;
+    EXPECT_NEAR(1.0 - interval.low, expected, 0.1 * expected) << n;
+    EXPECT_LT(interval.high - interval.low, before);
+    before = interval.high - interval.low;
   }
 }
 

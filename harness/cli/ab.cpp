@@ -66,14 +66,10 @@ class TemporaryFolder {
   fs::path path_;
 };
 
-// One of the two builds, with all its records and, apart, those that are to confirm.
+// One of the two builds.
 struct Build {
-  Build(std::string which, std::string path)
-      : name(std::move(which)), program(std::move(path)), all(program), fresh(program) {}
-
   std::string name, program;
-  Night all, fresh;
-  std::optional<CsvFile> kept;
+  std::optional<CsvFile> kept = {};
   int processes = 0;
 };
 
@@ -83,20 +79,18 @@ class Match {
       : options_(options),
         seed_(seed),
         random_(seed),
-        before_("old", options.before),
-        after_("new", options.after) {}
+        before_{.name = "old", .program = options.before},
+        after_{.name = "new", .program = options.after} {}
 
   Comparison play() {
-    rounds(options_.passed, false);
-    Comparison comparison = compare(before_.all, after_.all, options_.rules());
+    const Builds first = rounds(options_.passed);
+    Comparison comparison = compare(first.before, first.after, options_.rules());
     const std::vector<SeriesId> again = to_confirm(comparison);
     if (again.empty()) return comparison;
     say("{} series again in fresh processes", again.size());
     std::map<std::string, std::string> passed = options_.passed;
     passed["--filter"] = filter_of(again);
-    rounds(passed, true);
-    return compare_confirmed(before_.all, after_.all, before_.fresh, after_.fresh,
-                             options_.rules());
+    return compare_confirmed(first, rounds(passed), options_.rules());
   }
 
  private:
@@ -121,16 +115,19 @@ class Match {
     return "^(" + alternatives + ")$";
   }
 
-  void rounds(const std::map<std::string, std::string>& passed, bool fresh) {
+  Builds rounds(const std::map<std::string, std::string>& passed) {
+    Builds phase{Night(before_.program), Night(after_.program)};
     for (int round = 0; round < options_.replicas; ++round) {
       const bool old_first = random_() % 2 == 0;
-      one_process(old_first ? before_ : after_, passed, round, fresh);
-      one_process(old_first ? after_ : before_, passed, round, fresh);
+      for (const bool is_old : {old_first, !old_first}) {
+        one_process(is_old ? before_ : after_, is_old ? phase.before : phase.after, passed, round);
+      }
     }
+    return phase;
   }
 
-  void one_process(Build& build, const std::map<std::string, std::string>& passed, int round,
-                   bool fresh) {
+  void one_process(Build& build, Night& night, const std::map<std::string, std::string>& passed,
+                   int round) {
     const std::string file = folder_.file("run.csv");
     std::error_code ignored;
     fs::remove(file, ignored);  // a row of another process must never be taken for this one's
@@ -151,8 +148,7 @@ class Match {
     }
     for (Record& record : records) {
       record.replica = build.processes;
-      build.all.add(record);
-      if (fresh) build.fresh.add(record);
+      night.add(record);
       keep(build, record);
     }
     if (build.kept) build.kept->sync();

@@ -7,7 +7,11 @@
 #include <thread>
 #include <tuple>
 
+#include "harness/compare/drift.hpp"
+#include "harness/compare/size.hpp"
+#include "harness/compare/without_times.hpp"
 #include "harness/core/error.hpp"
+#include "harness/measure/binomial.hpp"
 #include "harness/measure/median_ratio.hpp"
 #include "harness/measure/rank_test.hpp"
 
@@ -16,52 +20,13 @@ namespace {
 
 const Replicas absent;
 constexpr double confirming_p = 0.05;  // of what is suspected already
-
-std::string counted(std::size_t count, std::string_view what) {
-  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
-}
-
-// What can be said without looking at times; nullopt when they decide.
-std::optional<Verdict> verdict_without_times(const Replicas& before, const Replicas& after,
-                                             SeriesComparison& series) {
-  const auto call = [&](Verdict verdict, std::string reason) {
-    series.reason = std::move(reason);
-    return verdict;
-  };
-  if (after.not_passed > 0) {
-    if (before.not_passed == 0) return call(Verdict::newly_wrong, after.failure);
-    return call(Verdict::not_comparable, "in both not passed, now " + after.failure);
-  }
-  if (!after.present()) {
-    return call(Verdict::gone, after.unavailable.empty() ? "not there any more"
-                                                         : "unavailable: " + after.unavailable);
-  }
-  if (!before.present()) {
-    return call(Verdict::added,
-                before.unavailable.empty() ? "" : "it was unavailable: " + before.unavailable);
-  }
-  if (before.not_passed > 0) return call(Verdict::added, "it was " + before.failure);
-  for (const auto& [side, name] : {std::pair{&before, "before"}, {&after, "after"}}) {
-    if (!side->mixed.empty()) {
-      return call(Verdict::not_comparable, fmt::format("{} has {}", name, side->mixed));
-    }
-  }
-  if (const std::string what = difference(before.conditions, after.conditions); !what.empty()) {
-    return call(Verdict::not_comparable, what);
-  }
-  for (const auto& [side, name] : {std::pair{&before, "before"}, {&after, "after"}}) {
-    if (side->medians_ns.empty()) {
-      return call(Verdict::not_comparable, fmt::format("{} has no time", name));
-    }
-  }
-  return std::nullopt;
-}
+constexpr double same_within = 0.02;   // what an interval may reach for its series to be the same
 
 // A series that its times decide.
 struct Timed {
-  std::size_t index;  // in the list of all
-  const Replicas* before;
-  const Replicas* after;
+  std::size_t index;                  // in the list of all
+  std::vector<double> before, after;  // medians, sorted
+  std::string remarks;
 };
 
 // The numbers of two sides with times; keeps the tables that the statistics share.
@@ -69,10 +34,9 @@ class Statistician {
  public:
   explicit Statistician(const CompareRules& rules) : rules_(&rules) {}
 
-  void fill(const Replicas& before, const Replicas& after, SeriesComparison& series) {
-    const std::vector<double> a = sorted(before.medians_ns);
-    const std::vector<double> b = sorted(after.medians_ns);
+  void fill(std::span<const double> a, std::span<const double> b, SeriesComparison& series) {
     series.ratio = *series.new_median_ns / *series.old_median_ns;
+    series.size = size_of(*series.ratio);
     series.interval = ratio_.interval(b, a, rules_->confidence);
     series.p = test_(a, b).p;
     series.spread = std::max(ratio_.self_spread(a), ratio_.self_spread(b));
@@ -88,12 +52,24 @@ bool enough_replicas(const SeriesComparison& series, const CompareRules& rules) 
   return std::min(series.old_replicas, series.new_replicas) >= rules.min_replicas;
 }
 
-std::string percent(double share) { return fmt::format("{:.2f}%", 100.0 * share); }
+// The p that Benjamini and Hochberg give a series that alone among so many shows a change, when all its new values
+// are beyond all old ones: none is smaller.
+double least_adjusted_p(std::size_t replicas, std::size_t others, std::size_t tested) {
+  const auto n = static_cast<double>(replicas);
+  return 2.0 * static_cast<double>(tested) *
+         std::exp(-log_binomial(n + static_cast<double>(others), n));
+}
 
-// How much larger the larger median is: as much for a doubling as for a halving.
-double size_of(double ratio) { return std::max(ratio, 1.0 / ratio) - 1.0; }
+std::string more_replicas_than(const SeriesComparison& series, std::size_t tested,
+                               const CompareRules& rules) {
+  std::size_t enough = rules.min_replicas;
+  while (least_adjusted_p(enough, enough, tested) > rules.false_discoveries) ++enough;
+  return fmt::format("{} before and {} after cannot single out one of {} series; take {} a side",
+                     counted(series.old_replicas, "replica"), series.new_replicas, tested, enough);
+}
 
-void judge_times(SeriesComparison& series, const CompareRules& rules) {
+// `tested`: how many series have a p.
+void judge_times(SeriesComparison& series, const CompareRules& rules, std::size_t tested) {
   const auto ambiguous = [&](std::string reason) {
     series.verdict = Verdict::ambiguous;
     series.reason = std::move(reason);
@@ -103,15 +79,22 @@ void judge_times(SeriesComparison& series, const CompareRules& rules) {
                                  counted(series.old_replicas, "replica"), series.new_replicas,
                                  rules.min_replicas));
   }
-  const double size = size_of(*series.ratio);
   series.verdict = Verdict::same;
-  if (size < rules.floor) return;
+  if (!reaches(*series.size, rules.floor)) {
+    // Close medians of sides that stray are luck.
+    const double unseen = std::max(size_of(series.interval->low), size_of(series.interval->high));
+    if (unseen <= std::max(2.0 * rules.floor, same_within)) return;
+    return ambiguous("too noisy to see less than " + percent(unseen));
+  }
   // By itself the series strays as far: nothing is known, unless it would be of no account.
-  if (size < *series.spread) {
+  if (*series.size < *series.spread) {
     return ambiguous("two halves of one side differ by " + percent(*series.spread) + " as well");
   }
   if (!(*series.p < rules.p)) return ambiguous(fmt::format("p is not below {}", rules.p));
   if (!(*series.adjusted_p <= rules.false_discoveries)) {
+    series.out_of_reach = least_adjusted_p(series.old_replicas, series.new_replicas, tested) >
+                          rules.false_discoveries;
+    if (series.out_of_reach) return ambiguous(more_replicas_than(series, tested, rules));
     return ambiguous(fmt::format("p adjusted for all series is above {}", rules.false_discoveries));
   }
   if (series.interval->low <= 1.0 && series.interval->high >= 1.0) {
@@ -125,7 +108,7 @@ void fill_all(std::vector<SeriesComparison>& all, std::span<const Timed> timed,
               const CompareRules& rules) {
   const auto fill = [&](std::span<const Timed> part) {
     Statistician statistician(rules);
-    for (const Timed& t : part) statistician.fill(*t.before, *t.after, all[t.index]);
+    for (const Timed& t : part) statistician.fill(t.before, t.after, all[t.index]);
   };
   constexpr std::size_t fewest = 256;
   const std::size_t cores = std::max<std::size_t>(1, std::thread::hardware_concurrency());
@@ -138,8 +121,9 @@ void fill_all(std::vector<SeriesComparison>& all, std::span<const Timed> timed,
   for (std::future<void>& part : parts) part.get();
 }
 
-void adjust(std::vector<SeriesComparison>& all, std::span<const Timed> timed,
-            const CompareRules& rules) {
+// The number of those that have a p, for which there must be enough replicas.
+std::size_t adjust(std::vector<SeriesComparison>& all, std::span<const Timed> timed,
+                   const CompareRules& rules) {
   std::vector<std::size_t> tested;
   std::vector<double> p;
   for (const Timed& t : timed) {
@@ -149,26 +133,31 @@ void adjust(std::vector<SeriesComparison>& all, std::span<const Timed> timed,
   }
   const std::vector<double> adjusted = benjamini_hochberg(p);
   for (std::size_t k = 0; k < tested.size(); ++k) all[tested[k]].adjusted_p = adjusted[k];
+  return tested.size();
 }
 
 using Wanted = std::function<bool(const SeriesId&)>;
 
 std::vector<SeriesComparison> compare_those(const Night& before, const Night& after,
-                                            const CompareRules& rules, const Wanted& wanted) {
+                                            const CompareRules& rules, const Wanted& wanted,
+                                            const Drifts& drifts) {
   std::vector<SeriesComparison> all;
   std::vector<Timed> timed;
   const auto add = [&](const SeriesId& id, const Replicas& old_side, const Replicas& new_side) {
-    if (!wanted(id) || (!old_side.present() && !new_side.present())) return;
+    if (!wanted(id) || old_side.ran() + new_side.ran() == 0) return;
     SeriesComparison series;
     series.id = id;
     series.old_replicas = old_side.medians_ns.size();
     series.new_replicas = new_side.medians_ns.size();
-    if (series.old_replicas > 0) series.old_median_ns = median(sorted(old_side.medians_ns));
-    if (series.new_replicas > 0) series.new_median_ns = median(sorted(new_side.medians_ns));
+    series.failed = new_side.not_passed() > 0;
+    std::vector<double> a = sorted(old_side.medians_ns);
+    std::vector<double> b = sorted(new_side.medians_ns);
+    if (!a.empty()) series.old_median_ns = median(a);
+    if (!b.empty()) series.new_median_ns = median(b);
     if (const auto verdict = verdict_without_times(old_side, new_side, series)) {
       series.verdict = *verdict;
     } else {
-      timed.push_back({all.size(), &old_side, &new_side});
+      timed.push_back({all.size(), std::move(a), std::move(b), remarks_on(old_side, new_side)});
     }
     all.push_back(std::move(series));
   };
@@ -180,44 +169,14 @@ std::vector<SeriesComparison> compare_those(const Night& before, const Night& af
     if (!before.series().contains(id)) add(id, absent, replicas);
   }
   fill_all(all, timed, rules);
-  adjust(all, timed, rules);
-  for (const Timed& t : timed) judge_times(all[t.index], rules);
-  return all;
-}
-
-// By how much the machine's controls are called to have moved, in each direction.
-struct Drift {
-  double slower = 0.0, faster = 0.0;
-  std::string slowest, fastest;  // which control
-};
-
-using Place = std::pair<DeviceKind, std::string>;
-
-std::map<Place, Drift> drifts_of(const std::vector<SeriesComparison>& controls) {
-  std::map<Place, Drift> drifts;
-  for (const SeriesComparison& control : controls) {
-    Drift& drift = drifts[{control.id.device, control.id.problem}];
-    if (control.verdict == Verdict::slower && size_of(*control.ratio) > drift.slower) {
-      drift.slower = size_of(*control.ratio);
-      drift.slowest = control.id.variant;
-    }
-    if (control.verdict == Verdict::faster && size_of(*control.ratio) > drift.faster) {
-      drift.faster = size_of(*control.ratio);
-      drift.fastest = control.id.variant;
-    }
+  const std::size_t tested = adjust(all, timed, rules);
+  for (const Timed& t : timed) {
+    SeriesComparison& series = all[t.index];
+    judge_times(series, rules, tested);
+    withhold_what_may_be_the_machines(series, drifts, rules);
+    if (!t.remarks.empty()) series.reason += (series.reason.empty() ? "" : "; ") + t.remarks;
   }
-  return drifts;
-}
-
-void withhold_what_may_be_the_machines(SeriesComparison& series, const Drift& drift) {
-  const bool slower = series.verdict == Verdict::slower;
-  if (!slower && series.verdict != Verdict::faster) return;
-  const double moved = slower ? drift.slower : drift.faster;
-  if (size_of(*series.ratio) > moved) return;
-  series.verdict = Verdict::ambiguous;
-  series.reason =
-      fmt::format("the control {} became {} {} too", slower ? drift.slowest : drift.fastest,
-                  percent(moved), slower ? "slower" : "faster");
+  return all;
 }
 
 void check(const CompareRules& rules) {
@@ -254,7 +213,10 @@ bool Comparison::regressed() const {
 }
 
 bool Comparison::decided() const {
-  return regressed() || count(Verdict::same) + count(Verdict::faster) > 0;
+  if (regressed()) return true;
+  const bool any_out_of_reach =
+      std::any_of(series.begin(), series.end(), [](const auto& s) { return s.out_of_reach; });
+  return !any_out_of_reach && count(Verdict::same) + count(Verdict::faster) > 0;
 }
 
 void sort_by_harm(std::vector<SeriesComparison>& series) {
@@ -269,14 +231,10 @@ Comparison compare(const Night& before, const Night& after, const CompareRules& 
   check(rules);
   const Wanted is_control = [](const SeriesId& id) { return id.operator_name == control_operator; };
   Comparison comparison;
-  comparison.controls = compare_those(before, after, rules, is_control);
-  comparison.series =
-      compare_those(before, after, rules, [&](const SeriesId& id) { return !is_control(id); });
-  const std::map<Place, Drift> drifts = drifts_of(comparison.controls);
-  for (SeriesComparison& series : comparison.series) {
-    const auto drift = drifts.find({series.id.device, series.id.problem});
-    if (drift != drifts.end()) withhold_what_may_be_the_machines(series, drift->second);
-  }
+  comparison.controls = compare_those(before, after, rules, is_control, {});
+  comparison.series = compare_those(
+      before, after, rules, [&](const SeriesId& id) { return !is_control(id); },
+      drifts_of(comparison.controls));
   sort_by_harm(comparison.series);
   sort_by_harm(comparison.controls);
   return comparison;
@@ -293,28 +251,29 @@ std::vector<SeriesId> to_confirm(const Comparison& comparison) {
   return ids;
 }
 
-Comparison compare_confirmed(const Night& before, const Night& after, const Night& fresh_before,
-                             const Night& fresh_after, const CompareRules& rules) {
-  Comparison comparison = compare(before, after, rules);
-  std::map<SeriesId, SeriesComparison> fresh;
-  for (SeriesComparison& series : compare(fresh_before, fresh_after, rules).series) {
-    fresh.emplace(series.id, std::move(series));
+Comparison compare_confirmed(const Builds& first, const Builds& fresh, const CompareRules& rules) {
+  const Builds all = pooled(first, fresh);
+  Comparison comparison = compare(all.before, all.after, rules);
+  std::map<SeriesId, SeriesComparison> alone;
+  for (SeriesComparison& series : compare(fresh.before, fresh.after, rules).series) {
+    alone.emplace(series.id, std::move(series));
   }
   for (SeriesComparison& series : comparison.series) {
     const bool slower = series.verdict == Verdict::slower;
     if (!slower && series.verdict != Verdict::faster) continue;
-    const auto again = fresh.find(series.id);
-    if (again == fresh.end() || !again->second.ratio) {
+    const auto again = alone.find(series.id);
+    if (again == alone.end() || !again->second.ratio) {
       series.verdict = Verdict::ambiguous;
       series.reason = "fresh processes gave no times to confirm it";
       continue;
     }
     const double ratio = *again->second.ratio;
-    const bool shows =
-        (ratio > 1.0) == slower && size_of(ratio) >= rules.floor && *again->second.p < confirming_p;
-    series.reason =
-        fmt::format("{}: a ratio of {:.4f} in {} fresh processes",
-                    shows ? "confirmed" : "not confirmed", ratio, again->second.new_replicas);
+    const bool shows = (ratio > 1.0) == slower && reaches(*again->second.size, rules.floor) &&
+                       *again->second.p < confirming_p;
+    const std::string remarks = series.reason.empty() ? "" : "; " + series.reason;
+    series.reason = fmt::format("{}: a ratio of {:.4f} in {} fresh processes{}",
+                                shows ? "confirmed" : "not confirmed", ratio,
+                                again->second.new_replicas, remarks);
     if (!shows) series.verdict = Verdict::ambiguous;
   }
   sort_by_harm(comparison.series);

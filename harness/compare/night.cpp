@@ -4,9 +4,27 @@
 
 namespace fusebench {
 
-std::string to_string(const SeriesId& id) {
-  return fmt::format("{} {} {} {} {}", id.operator_name, id.variant, id.configuration, id.problem,
-                     to_string(id.device));
+namespace {
+
+std::string commit_of(const Record& record) {
+  return record.git_commit + (record.dirty ? ", modified" : "");
+}
+
+// How two sets of replicas differ in what must be one for them to be one side.
+std::string mixture(const Replicas& a, const Conditions& conditions, const std::string& commit) {
+  std::string what = difference(a.conditions, conditions);
+  if (what.empty() && a.commit != commit) {
+    what = fmt::format("commit '{}' and '{}'", a.commit, commit);
+  }
+  return what;
+}
+
+}  // namespace
+
+std::size_t Replicas::not_passed() const {
+  std::size_t sum = 0;
+  for (const auto& [outcome, tally] : failures) sum += tally.count;
+  return sum;
 }
 
 std::string difference(const Conditions& a, const Conditions& b) {
@@ -32,32 +50,57 @@ void Night::add(const Record& record) {
   // A record that is there twice would pass for two processes.
   if (!replicas.processes.emplace(record.run_id, record.replica).second) {
     throw Error("{}: replica {} of run '{}' of {} is there twice; a file must have it once", name_,
-                record.replica, record.run_id, to_string(id));
+                record.replica, record.run_id, series_key(record));
   }
   if (record.outcome == Outcome::unavailable) {
-    if (replicas.unavailable.empty()) replicas.unavailable = record.reason;
+    if (replicas.unavailable.count++ == 0) replicas.unavailable.reason = record.reason;
     return;
   }
   Conditions conditions{record.device_name, record.driver, record.toolkit, record.clock_policy,
                         record.precision};
   if (record.operator_name == control_operator) conditions.precision = Precision::float32;
-  if (!replicas.present()) {
+  if (replicas.ran() == 0) {
     replicas.conditions = std::move(conditions);
+    replicas.commit = commit_of(record);
   } else if (replicas.mixed.empty()) {
-    replicas.mixed = difference(replicas.conditions, conditions);
+    replicas.mixed = mixture(replicas, conditions, commit_of(record));
   }
   if (record.outcome != Outcome::passed) {
-    if (replicas.failure.empty()) {
-      replicas.failure = fmt::format("{}: {}", to_string(record.outcome), record.reason);
-    }
-    ++replicas.not_passed;
+    Tally& tally = replicas.failures[record.outcome];
+    if (tally.count++ == 0) tally.reason = record.reason;
   } else if (!record.median_ns) {
     ++replicas.untimed;
   } else if (!(*record.median_ns > 0.0)) {
-    throw Error("{}: {} has a median_ns of 0, which has no ratio", name_, to_string(id));
+    throw Error("{}: {} has a median_ns of 0, which has no ratio", name_, series_key(record));
   } else {
     replicas.medians_ns.push_back(*record.median_ns);
   }
+}
+
+void Night::add(const SeriesId& id, const Replicas& others, double scale) {
+  Replicas& replicas = series_[id];
+  if (replicas.ran() == 0) {
+    replicas.conditions = others.conditions;
+    replicas.commit = others.commit;
+    replicas.mixed = others.mixed;
+  } else if (replicas.mixed.empty() && others.ran() > 0) {
+    replicas.mixed =
+        others.mixed.empty() ? mixture(replicas, others.conditions, others.commit) : others.mixed;
+  }
+  for (const auto& [run_id, replica] : others.processes) {
+    if (!replicas.processes.emplace(run_id, replica).second) {
+      throw Error("{}: replica {} of run '{}' of {} {} is there twice", name_, replica, run_id,
+                  id.operator_name, id.variant);
+    }
+  }
+  for (const double median_ns : others.medians_ns) replicas.medians_ns.push_back(median_ns * scale);
+  replicas.untimed += others.untimed;
+  const auto join = [](Tally& to, const Tally& from) {
+    if (to.count == 0) to.reason = from.reason;
+    to.count += from.count;
+  };
+  for (const auto& [outcome, tally] : others.failures) join(replicas.failures[outcome], tally);
+  join(replicas.unavailable, others.unavailable);
 }
 
 }  // namespace fusebench

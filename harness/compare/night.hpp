@@ -24,9 +24,6 @@ struct SeriesId {
   }
 };
 
-/// "operator variant configuration problem device"
-[[nodiscard]] std::string to_string(const SeriesId& id);
-
 /// What must be the same for two times to compare.
 struct Conditions {
   std::string device_name, driver, toolkit, clock_policy;
@@ -38,21 +35,28 @@ struct Conditions {
 /// The first thing in which they differ, "driver 580.1 and 590.2"; empty when they are equal.
 [[nodiscard]] std::string difference(const Conditions& a, const Conditions& b);
 
+/// The replicas with one outcome.
+struct Tally {
+  std::size_t count = 0;
+  std::string reason;  ///< the first one's
+};
+
 /// One series' side of a comparison.
 struct Replicas {
   std::vector<double> medians_ns;  ///< of the replicas that passed, in the order added
   Conditions conditions;           ///< of the first record that was not unavailable
-  std::string mixed;        ///< how two of its records' conditions differ; empty when they do not
-  std::size_t untimed = 0;  ///< passed without a time, as by `verify`
-  std::size_t not_passed = 0;  ///< wrong, failed, crashed or timed_out
-  std::string failure;         ///< the first of these: "wrong: 3 of 8 elements ..."
-  std::string unavailable;     ///< the first reason for being unavailable
+  std::string commit;              ///< likewise: "1aff278", "1aff278, modified"
+  std::string
+      mixed;  ///< how two of its records' conditions or commits differ; empty when they do not
+  std::size_t untimed = 0;            ///< passed without a time, as by `verify`
+  std::map<Outcome, Tally> failures;  ///< wrong, failed, crashed and timed_out
+  Tally unavailable;
   std::set<std::pair<std::string, int>> processes;  ///< run_id and replica of every record
 
-  /// Did it run at all?
-  [[nodiscard]] bool present() const {
-    return !medians_ns.empty() || untimed > 0 || not_passed > 0;
-  }
+  [[nodiscard]] std::size_t passed() const { return medians_ns.size() + untimed; }
+  [[nodiscard]] std::size_t not_passed() const;
+  /// Those that ran at all.
+  [[nodiscard]] std::size_t ran() const { return passed() + not_passed(); }
 };
 
 class Night {
@@ -62,6 +66,10 @@ class Night {
 
   /// Throws Error when the same replica of the same run and series was added before, or a time is 0.
   void add(const Record& record);
+
+  /// Adds to a series what another night has of it, times multiplied by `scale`. Throws Error when one of its
+  /// processes was added before.
+  void add(const SeriesId& id, const Replicas& others, double scale);
 
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
   [[nodiscard]] const std::map<SeriesId, Replicas>& series() const noexcept { return series_; }

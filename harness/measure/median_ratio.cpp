@@ -6,6 +6,7 @@
 #include <random>
 
 #include "harness/core/error.hpp"
+#include "harness/measure/binomial.hpp"
 
 namespace fusebench {
 namespace {
@@ -14,45 +15,52 @@ constexpr double negligible = 1e-7;
 constexpr std::size_t most_splits = 1000;
 constexpr double spread_share = 0.95;
 
-// std::lgamma writes a sign that all threads share.
-double log_factorial(double n) {
-  int sign = 0;
-  return lgamma_r(n + 1, &sign);
-}
-
-double choose(double n, double k) {
-  return std::exp(log_factorial(n) - log_factorial(k) - log_factorial(n - k));
-}
-
-// P(at least `k` of n draws are among the `i` smallest values).
-double at_least(std::size_t n, std::size_t k, std::size_t i) {
-  if (i == 0) return 0.0;
-  if (i == n) return 1.0;
-  const double share = static_cast<double>(i) / static_cast<double>(n);
-  double sum = 0.0;
-  for (std::size_t j = k; j <= n; ++j) {
-    sum += choose(static_cast<double>(n), static_cast<double>(j)) *
-           std::pow(share, static_cast<double>(j)) *
-           std::pow(1.0 - share, static_cast<double>(n - j));
+// P(at least `k` of n draws are among the `i` smallest values), by i from 0 to n.
+std::vector<double> at_least(std::size_t n, std::size_t k) {
+  const auto all = static_cast<double>(n);
+  std::vector<double> log_ways;
+  for (std::size_t j = k; j <= n; ++j)
+    log_ways.push_back(log_binomial(all, static_cast<double>(j)));
+  std::vector<double> sums = {0.0};
+  for (std::size_t i = 1; i < n; ++i) {
+    const double log_share = std::log(static_cast<double>(i) / all);
+    const double log_rest = std::log(static_cast<double>(n - i) / all);
+    double sum = 0.0;
+    // One exponent: from n = 1030 on the coefficient alone overflows, and the powers underflow.
+    for (std::size_t j = k; j <= n; ++j) {
+      sum += std::exp(log_ways[j - k] + static_cast<double>(j) * log_share +
+                      static_cast<double>(n - j) * log_rest);
+    }
+    sums.push_back(sum);
   }
-  return sum;
-}
-
-// P(the k-th smallest draw is the i-th smallest value), i from 1.
-double kth_is(std::size_t n, std::size_t k, std::size_t i) {
-  return at_least(n, k, i) - at_least(n, k, i - 1);
+  sums.push_back(1.0);
+  return sums;
 }
 
 // P(the m-th and m+1-th of 2 m draws are the i-th and j-th values), i < j: m draws up to i, one of them i, and
-// m from j on, one of them j.
-double middles_are(std::size_t m, std::size_t i, std::size_t j) {
-  const auto n = static_cast<double>(2 * m);
-  const auto power = [&](std::size_t count) {
-    return std::pow(static_cast<double>(count) / n, static_cast<double>(m));
-  };
-  return choose(n, static_cast<double>(m)) * (power(i) - power(i - 1)) *
-         (power(2 * m - j + 1) - power(2 * m - j));
-}
+// m from j on, one of them j. In logarithms, as above.
+class Middles {
+ public:
+  explicit Middles(std::size_t m)
+      : log_ways_(log_binomial(2.0 * static_cast<double>(m), static_cast<double>(m))), m_(m) {
+    const auto exponent = static_cast<double>(m);
+    for (std::size_t count = 1; count <= 2 * m; ++count) {
+      const auto c = static_cast<double>(count);
+      log_up_to_.push_back(exponent * std::log(c / (2.0 * exponent)) +
+                           std::log1p(-std::pow((c - 1.0) / c, exponent)));
+    }
+  }
+
+  [[nodiscard]] double operator()(std::size_t i, std::size_t j) const {
+    return std::exp(log_ways_ + log_up_to_[i - 1] + log_up_to_[2 * m_ - j]);
+  }
+
+ private:
+  double log_ways_;
+  std::size_t m_;
+  std::vector<double>
+      log_up_to_;  // [c - 1]: log P(m draws are among the c smallest, not all among c - 1)
+};
 
 MedianPlace middle_of(std::span<const std::size_t> ascending) {
   const std::size_t n = ascending.size();
@@ -135,10 +143,12 @@ std::vector<MedianPlace> resampled_median(std::size_t n) {
     total += probability;
   };
   const std::size_t m = (n + 1) / 2;
+  const Middles middles_are(m);
+  const std::vector<double> up_to = at_least(n, m);
   for (std::size_t i = 1; i <= n; ++i) {
-    double left = kth_is(n, m, i);
+    double left = up_to[i] - up_to[i - 1];  // P(the m-th smallest draw is the i-th value)
     for (std::size_t j = i + 1; n % 2 == 0 && j <= n; ++j) {
-      const double both = middles_are(m, i, j);
+      const double both = middles_are(i, j);
       add(i, j, both);
       left -= both;
     }
@@ -154,7 +164,7 @@ std::vector<Split> splits(std::size_t n, std::uint64_t seed) {
   std::fill(in_first.end() - static_cast<std::ptrdiff_t>(n / 2), in_first.end(), true);
   std::vector<Split> found;
   const std::size_t half = n / 2;
-  const double ways = choose(static_cast<double>(n), static_cast<double>(half));
+  const double ways = std::exp(log_binomial(static_cast<double>(n), static_cast<double>(half)));
   if (ways <= static_cast<double>(most_splits) + 0.5) {
     do {
       found.push_back(split_by(in_first));

@@ -30,13 +30,12 @@ Ranks rank(std::span<const double> first, std::span<const double> second) {
     std::size_t end = begin;
     while (end < values.size() && values[end].first == values[begin].first) ++end;
     const std::size_t doubled = begin + 1 + end;
+    const auto t = static_cast<double>(end - begin);
+    ranks.tie_term += t * t * t - t;
     for (; begin < end; ++begin) {
       ranks.doubled.push_back(doubled);
       if (values[begin].second) ranks.first_sum += doubled;
     }
-    const auto t =
-        static_cast<double>(std::count(ranks.doubled.begin(), ranks.doubled.end(), doubled));
-    ranks.tie_term += t * t * t - t;
   }
   return ranks;
 }

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "harness/core/error.hpp"
+#include "harness/measure/binomial.hpp"
 
 namespace fusebench {
 
@@ -35,8 +36,7 @@ Interval median_interval(std::span<const double> sorted) {
   std::size_t rank = 0;  // l - 1, the index of the lower order statistic
   for (std::size_t k = 0; k < sorted.size() / 2; ++k) {
     const auto successes = static_cast<double>(k);
-    below += std::exp(std::lgamma(n + 1) - std::lgamma(successes + 1) -
-                      std::lgamma(n - successes + 1) - n * std::log(2.0));
+    below += std::exp(log_binomial(n, successes) - n * std::log(2.0));
     if (below > 0.025) break;
     rank = k;
   }
