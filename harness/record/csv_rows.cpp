@@ -36,6 +36,8 @@ class Parser {
       const std::string_view line = text.substr(0, end == text.npos ? end : end + 1);
       text.remove_prefix(line.size());
       if (!open_ && (line == "\n" || line == "\r\n")) continue;
+      // libcsv takes it for an empty row, which it leaves out.
+      if (!open_ && line.front() == '\r') refuse_carriage_return(line_number);
       if (!open_) {
         row_.line = line_number;
         fields_ = 0;
@@ -47,12 +49,9 @@ class Parser {
             "in it",
             path_, line_number);
       }
-      if (std::exchange(ended_, 0) > 1) {
-        throw Error(
-            "{}:{}: a carriage return stands inside the line; quote the field that it is in", path_,
-            line_number);
-      }
+      if (std::exchange(ended_, 0) > 1) refuse_carriage_return(line_number);
       if (open_) continue;
+      if (line.ends_with("\r\r\n")) refuse_carriage_return(line_number);
       row_.fields.resize(fields_);
       if (end != text.npos) take(row_);
     }
@@ -64,6 +63,10 @@ class Parser {
   [[nodiscard]] std::int64_t line() const { return row_.line; }
 
  private:
+  [[noreturn]] void refuse_carriage_return(std::int64_t line_number) const {
+    throw Error("{}:{}: a carriage return stands inside the line; quote the field that it is in",
+                path_, line_number);
+  }
   static void on_field(void* field, std::size_t size, void* self) {
     auto& parser = *static_cast<Parser*>(self);
     std::vector<std::string>& fields = parser.row_.fields;

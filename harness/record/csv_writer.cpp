@@ -29,7 +29,8 @@ std::string text_of(const T& value) {
 }
 
 std::string quoted(const std::string& field) {
-  if (field.find_first_of(",\"\r\n") == std::string::npos) return field;
+  const bool is_mark = field.starts_with("\xEF\xBB\xBF");  // in the first field it would be dropped
+  if (field.find_first_of(",\"\r\n") == std::string::npos && !is_mark) return field;
   std::string text(2 * field.size() + 2, '\0');
   text.resize(csv_write(text.data(), text.size(), field.data(), field.size()));
   return text;
@@ -44,13 +45,18 @@ CsvFile::CsvFile(std::string path, const std::vector<std::string>& header)
   sync();
 }
 
-void CsvFile::append(const std::vector<std::string>& row) {
+std::string csv_line(const std::vector<std::string>& row) {
+  if (row.size() == 1 && row[0].empty()) return "\"\"\n";  // an empty line is no row
   std::string line;
   for (const std::string& field : row) {
     if (&field != row.data()) line += ',';
     line += quoted(field);
   }
-  line += '\n';
+  return line + '\n';
+}
+
+void CsvFile::append(const std::vector<std::string>& row) {
+  const std::string line = csv_line(row);
   if (std::fwrite(line.data(), 1, line.size(), file_.get()) != line.size()) {
     throw Error("cannot write {}: {}", path_, std::strerror(errno));
   }

@@ -11,6 +11,9 @@
 
 namespace fusebench {
 
+/// A row as a line with its end; what needs quotes has them.
+[[nodiscard]] std::string csv_line(const std::vector<std::string>& row);
+
 /// A file of rows. Throws Error naming the file when it cannot be made or a write fails (a full disk).
 class CsvFile {
  public:
