@@ -1,8 +1,13 @@
 #include "harness/cli/replicas.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <string>
+
+#include "harness/cli/table.hpp"
+#include "harness/measure/statistics.hpp"
 
 namespace fusebench {
 namespace {
@@ -34,6 +39,32 @@ std::vector<Record> typical_replicas(std::span<const Record> records) {
   std::vector<Record> rows;
   for (const std::string* key : order) rows.push_back(*typical(by_series.at(*key)));
   return rows;
+}
+
+std::vector<std::string> drifts_of_controls(std::span<const Record> records, double least) {
+  std::map<std::string, std::map<int, const Record*>> by_series;  // and replica
+  for (const Record& record : records) {
+    if (record.operator_name != control_operator || !record.median_ns.value_or(0.0)) continue;
+    by_series[series_key(record)][record.replica] = &record;
+  }
+  std::vector<std::string> lines;
+  for (const auto& [key, replicas] : by_series) {
+    std::vector<double> medians;
+    for (const auto& [replica, record] : replicas) medians.push_back(*record->median_ns);
+    const std::size_t half = medians.size() / 2;
+    if (half == 0) continue;
+    const double first = median(sorted(std::span(medians).first(half)));
+    const double second = median(sorted(std::span(medians).last(half)));
+    const double size = std::max(first, second) / std::min(first, second) - 1.0;
+    if (!(size >= least)) continue;
+    const Record& record = *replicas.begin()->second;
+    lines.push_back(fmt::format(
+        "the machine drifted: the control {} ({}, {}) was {:.2f}% {} in the second half of the "
+        "replicas, {} after {}",
+        record.variant, record.problem, to_string(record.device), 100.0 * size,
+        second > first ? "slower" : "faster", format_time(second), format_time(first)));
+  }
+  return lines;
 }
 
 }  // namespace fusebench

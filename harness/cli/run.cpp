@@ -12,6 +12,7 @@
 
 #include "harness/cli/commands.hpp"
 #include "harness/cli/options.hpp"
+#include "harness/cli/output_files.hpp"
 #include "harness/cli/progress.hpp"
 #include "harness/cli/replicas.hpp"
 #include "harness/cli/table.hpp"
@@ -23,30 +24,27 @@
 namespace fusebench {
 namespace {
 
+constexpr double told_drift = 0.005;  // of a control's median: the floor of a comparison
+
 std::string host_name() {
   std::array<char, 256> name{};
   return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "unknown";
 }
 
 // Refuses what could not be written, or would replace something else, before anything is opened.
-void check_outputs(const std::string& csv, const std::string& json) {
+void check_outputs(const RunOptions& options) {
   namespace fs = std::filesystem;
   std::error_code ignored;
-  if (!csv.empty() && !json.empty() &&
-      fs::weakly_canonical(csv, ignored) == fs::weakly_canonical(json, ignored)) {
-    throw Error("--csv and --json both name {}; give them different files", csv);
+  const fs::file_status status = fs::status(options.csv, ignored);
+  if (!options.csv.empty() && fs::exists(status) && !fs::is_regular_file(status)) {
+    throw Error("cannot write {}: it is no regular file, and the samples go beside it",
+                options.csv);
   }
-  const fs::file_status status = fs::status(csv, ignored);
-  if (!csv.empty() && fs::exists(status) && !fs::is_regular_file(status)) {
-    throw Error("cannot write {}: it is no regular file, and the samples go beside it", csv);
-  }
-}
-
-void check_folder_of(const std::string& path) {
-  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
-  if (!folder.empty() && !std::filesystem::is_directory(folder)) {
-    throw Error("cannot write {}: there is no folder {}; make it first", path, folder.string());
-  }
+  const std::string samples = options.csv.empty() ? "" : samples_path(options.csv);
+  const std::array<OutputFile, 3> outputs = {OutputFile{"--csv", options.csv},
+                                             {"--json", options.json},
+                                             {"--csv, with its samples,", samples}};
+  check_output_files(outputs, options.with);
 }
 
 // Writes every result down as it arrives, and tells the terminal.
@@ -54,10 +52,6 @@ class Recorder final : public SessionObserver {
  public:
   Recorder(const RunOptions& options, std::vector<DeviceTraits> devices)
       : json_path_(options.json), progress_(options.quiet) {
-    check_outputs(options.csv, options.json);
-    for (const std::string& path : {options.csv, options.json}) {
-      if (!path.empty()) check_folder_of(path);
-    }
     if (!options.csv.empty()) csv_.emplace(options.csv);
     document_.command_line = command_line();
     document_.working_directory = std::filesystem::current_path().string();
@@ -87,8 +81,9 @@ class Recorder final : public SessionObserver {
     }
   }
 
-  void finish(bool complete) {
+  void finish(bool complete, const std::vector<std::string>& notes) {
     document_.complete = complete;
+    document_.notes.insert(document_.notes.end(), notes.begin(), notes.end());
     if (!json_path_.empty()) write_json(json_path_, document_);
   }
 
@@ -114,15 +109,8 @@ int exit_code_of(const std::vector<Record>& records) {
 
 // The rows of all --with files. A file with nothing for this run is a mistake better told now.
 std::vector<Record> peers_of(const RunOptions& options, const std::vector<Item>& items) {
-  namespace fs = std::filesystem;
   std::vector<Record> peers;
   for (const std::string& path : options.with) {
-    for (const std::string& output : {options.csv, options.json}) {
-      std::error_code ignored;
-      if (!output.empty() && fs::equivalent(path, output, ignored)) {
-        throw Error("this run would replace {}, which --with reads; write to another file", path);
-      }
-    }
     std::vector<Record> records = read_records(path);
     const auto belongs = [&](const Record& record) {
       return std::any_of(items.begin(), items.end(), [&](const Item& item) {
@@ -147,6 +135,7 @@ int run(const RunOptions& options, bool measures) {
   session.measure = measures;
   session.interrupted = interrupt_requested;
   const std::vector<Item> items = plan_session(options.selection(), session);
+  check_outputs(options);
   const std::vector<Record> peers = peers_of(options, items);
 
   std::map<DeviceKind, DeviceTraits> devices;
@@ -166,7 +155,8 @@ int run(const RunOptions& options, bool measures) {
   Recorder recorder(options, std::move(traits));
   if (!options.quiet) fmt::print(stderr, "seed {}\n", options.seed());
   const bool complete = run_session(items, session, recorder);
-  recorder.finish(complete);
+  const std::vector<std::string> drifts = drifts_of_controls(recorder.records(), told_drift);
+  recorder.finish(complete, drifts);
   if (!options.quiet) {
     const std::vector<Record> shown = typical_replicas(recorder.records());
     fmt::print("{}", result_table(shown, {.baselines = baselines,
@@ -176,6 +166,7 @@ int run(const RunOptions& options, bool measures) {
     if (options.replicas > 1) {
       fmt::print("each time is the median one of {} replicas\n", options.replicas);
     }
+    for (const std::string& drift : drifts) fmt::print("{}\n", drift);
   }
   if (!complete) {
     const std::string kept = options.csv.empty() ? "" : "; the rows are in " + options.csv;

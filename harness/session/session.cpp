@@ -142,6 +142,24 @@ void describe_device(const DeviceTraits& traits, Record& record) {
   record.clock_policy = traits.clock_policy;
 }
 
+// A replica is held against its own controls, not against the best of those before it. Only the fastest sample stays:
+// it bounds what the machine can do, and the more there are, the fewer honest times are under the floor.
+class CeilingsOfReplica {
+ public:
+  Ceilings& at(int replica) {
+    if (replica != replica_) {
+      ceilings_.copy_gbps.reset();
+      ceilings_.fill_gbps.reset();
+    }
+    replica_ = replica;
+    return ceilings_;
+  }
+
+ private:
+  int replica_ = 0;
+  Ceilings ceilings_;
+};
+
 // Everything of one kind of device: our own hold on it, and the worker that runs candidates there.
 class Bailiff {
  public:
@@ -276,7 +294,7 @@ bool run_session(const NextItem& next, std::size_t expected, const SessionOption
   (void)prctl(PR_SET_DUMPABLE, 0);
   const Provenance provenance = current_provenance();
   std::map<DeviceKind, Bailiff> bailiffs;
-  std::map<std::pair<DeviceKind, std::string>, Ceilings> ceilings;
+  std::map<std::pair<DeviceKind, std::string>, CeilingsOfReplica> ceilings;
   std::map<DeviceKind, DeviceStatus> devices;
   for (std::size_t i = 1;; ++i) {
     if (options.interrupted()) return false;
@@ -307,7 +325,7 @@ bool run_session(const NextItem& next, std::size_t expected, const SessionOption
       record.in_place = item.variant->info().in_place == InPlace::only;
     }
     if (traits) describe_device(*traits, record);
-    Ceilings& here = ceilings[{item.device, item.job.problem}];
+    Ceilings& here = ceilings[{item.device, item.job.problem}].at(item.job.replica);
     here.add(record);
     if (traits) {
       const std::int64_t written = item.job.bytes;

@@ -1,0 +1,45 @@
+#include "harness/cli/output_files.hpp"
+
+#include <filesystem>
+
+#include "harness/core/error.hpp"
+
+namespace fusebench {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool are_one_file(const std::string& a, const std::string& b) {
+  std::error_code ignored;
+  return fs::weakly_canonical(a, ignored) == fs::weakly_canonical(b, ignored) ||
+         fs::equivalent(a, b, ignored);
+}
+
+void check_place(const std::string& path) {
+  std::error_code ignored;
+  const fs::path folder = fs::path(path).parent_path();
+  if (!folder.empty() && !fs::is_directory(folder, ignored)) {
+    throw Error("cannot write {}: there is no folder {}; make it first", path, folder.string());
+  }
+  if (fs::is_directory(path, ignored)) throw Error("cannot write {}: it is a folder", path);
+}
+
+}  // namespace
+
+void check_output_files(std::span<const OutputFile> outputs, std::span<const std::string> inputs) {
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const auto& [option, path] = outputs[i];
+    if (path.empty()) continue;
+    for (const OutputFile& other : outputs.first(i)) {
+      if (other.path.empty() || !are_one_file(other.path, path)) continue;
+      throw Error("{} and {} both name {}; give them different files", other.option, option, path);
+    }
+    for (const std::string& input : inputs) {
+      if (!are_one_file(path, input)) continue;
+      throw Error("{} would replace {}, which is read; write to another file", option, input);
+    }
+    check_place(path);
+  }
+}
+
+}  // namespace fusebench

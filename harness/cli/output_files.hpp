@@ -1,0 +1,18 @@
+// What a command is to write, refused before anything has run or been opened.
+#pragma once
+
+#include <span>
+#include <string>
+
+namespace fusebench {
+
+struct OutputFile {
+  std::string option;  ///< which named it, for messages: "--csv"
+  std::string path;    ///< empty: it is not wanted
+};
+
+/// Throws Error naming the option and the file: two outputs are one file, an output is one of `inputs`, it is a folder, or
+/// its folder does not exist.
+void check_output_files(std::span<const OutputFile> outputs, std::span<const std::string> inputs);
+
+}  // namespace fusebench
