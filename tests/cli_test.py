@@ -49,6 +49,17 @@ class Case(unittest.TestCase):
         self.assertEqual(result.stdout, "")
 
 
+    def assert_gone_soon(self, process: str) -> None:
+        for _ in range(100):
+            try:
+                if ") Z " in Path(f"/proc/{process}/stat").read_text():
+                    return  # only nobody has reaped it
+            except (FileNotFoundError, ProcessLookupError):
+                return
+            time.sleep(0.05)
+        self.fail(f"process {process} lives on")
+
+
 class Usage(Case):
     def test_every_subcommand_has_help_with_an_example(self) -> None:
         for name in ("list", "run", "verify", "compile", "compare", "ab", "gbench", "tune"):
@@ -103,7 +114,13 @@ class Usage(Case):
             ("ab", "/nonexistent", str(PROGRAM)): ("/nonexistent", "program"),
             ("ab", str(PROGRAM), str(self.folder)): (str(self.folder), "program"),
             ("ab", str(PROGRAM), str(PROGRAM), "--replicas", "0"): ("replicas",),
-            ("ab", str(PROGRAM), str(PROGRAM), "--filter", "nothing_matches"): (str(PROGRAM), "nothing_matches"),
+            ("ab", "/bin/echo", str(PROGRAM)): ("/bin/echo", "no fusebench"),
+            ("ab", str(PROGRAM), "/bin/false"): ("/bin/false", "no fusebench", "exit code 1"),
+            ("ab", "a", "b", "--keep", "no/such"): ("--keep", "no/such"),
+            ("ab", "a", "b", "--keep", str(self.folder), "--csv", str(self.folder / "new.csv")): ("--csv", "--keep", "new.csv"),
+            ("ab", "a", "b", "--keep", str(self.folder), "--json", str(self.folder / "old.csv")): ("--json", "--keep", "old.csv"),
+            ("run", "--csv", "a.csv", "--json", "a.samples.csv"): ("--json", "a.samples.csv"),
+            ("ab", str(PROGRAM), str(PROGRAM), "--quiet", "--filter", "nothing_matches"): (str(PROGRAM), "nothing_matches"),
         }
         for arguments, words in cases.items():
             with self.subTest(arguments=arguments):
@@ -294,7 +311,8 @@ class Compare(Case):
         result = call(PROGRAM, "compare", str(self.old), str(self.new), "--csv", str(verdicts), "--json", str(document))
         self.assertEqual((result.returncode, result.stderr), (1, ""))
         lines = result.stdout.splitlines()
-        self.assertRegex(lines[1], r"^slower .* b .* 1\.0200 +1\.019\d to 1\.020\d +1\.1e-05 +1\.00 us +1\.02 us$")
+        self.assertRegex(lines[1], r"^slower .* b .* 1\.0200 +1\.019\d to 1\.020\d +0\.0\d% +1\.1e-05 "
+                                   r"+1\.0005 us +1\.0205 us$")
         self.assertEqual(lines[-1], "3 series: 1 slower, 1 same, 1 faster")
         self.assertEqual([(row["variant"], row["verdict"]) for row in rows_of(verdicts)],
                          [("b", "slower"), ("a", "same"), ("c", "faster")])
@@ -326,7 +344,66 @@ class Compare(Case):
         self.write(self.new, self.rows({"a": 1}) + wrong)
         result = call(PROGRAM, "compare", str(self.old), str(self.new))
         self.assertEqual(result.returncode, 1)
-        self.assertRegex(result.stdout.splitlines()[1], r'^newly wrong .* wrong: one, "two"$')
+        self.assertRegex(result.stdout.splitlines()[1], r'^newly wrong .* wrong: one, "two"; in 10 of 10 replicas$')
+
+    def control(self, ratio: float, **changes: str) -> list[dict[str, str]]:
+        return self.rows({"copy": ratio}, operator="control", **changes)
+
+    def test_a_control_that_drifts_or_fails_has_words_of_its_own_and_no_regression_is_printed(self) -> None:
+        verdicts, document = self.folder / "verdicts.csv", self.folder / "verdicts.json"
+        outputs = ["--csv", str(verdicts), "--json", str(document)]
+        regression = re.compile("^(slower|newly wrong)", re.MULTILINE)
+        failed = {"outcome": "wrong", "reason": "one", "median_ns": ""}
+        for state, told, changed in (("drifted slower", "became 3.00% slower", self.control(1.03)),
+                                     ("drifted faster", "became 3.09% faster", self.control(0.97)),
+                                     ("failed", "did not pass: .* wrong: one", self.control(1, **failed))):
+            self.write(self.old, self.rows({"a": 1}) + self.control(1))
+            self.write(self.new, self.rows({"a": 1}) + changed)
+            result = call(PROGRAM, "compare", str(self.old), str(self.new), *outputs)
+            self.assertEqual((result.returncode, result.stderr), (0, ""))
+            self.assertRegex(result.stdout, f"(?m)^{state} +control +copy ")
+            self.assertRegex(result.stdout, f"the control copy .* {told}")
+            for text in (result.stdout, verdicts.read_text()):
+                self.assertIsNone(regression.search(text), text)
+            self.assertEqual([(row["verdict"], row["control"]) for row in rows_of(verdicts)],
+                             [("same", "false"), (state, "true")])
+            self.assertEqual(json.loads(document.read_text())["controls"][0]["verdict"], state)
+
+    def test_what_is_gone_is_told_on_standard_error(self) -> None:
+        self.write(self.old, self.rows({name: 1 for name in "abcde"}))
+        self.write(self.new, self.rows({"c": 1}))
+        result = call(PROGRAM, "compare", str(self.old), str(self.new))
+        self.assertEqual(result.returncode, 0)
+        self.assertRegex(result.stderr, "^fusebench: 4 series are gone, the first residual_epilogue a .*: not there any more\n$")
+
+    def test_too_many_series_for_the_replicas_is_code_2_though_most_are_the_same(self) -> None:
+        names = {f"v{i}": 1.0 for i in range(330)}
+        self.write(self.old, self.rows(names, 8))
+        self.write(self.new, self.rows(names | {"v7": 2.0}, 8))
+        result = call(PROGRAM, "compare", str(self.old), str(self.new))
+        self.assertEqual(result.returncode, 2)
+        self.assertEqual(len(result.stderr.splitlines()), 1)
+        self.assertRegex(result.stderr, "1 of 330 series .* v7 .*cannot single out one of 330 series; take 9 a side")
+
+    def test_a_file_that_cannot_be_written_costs_neither_the_table_nor_what_was_there(self) -> None:
+        self.write(self.old, self.rows({"a": 1}))
+        self.write(self.new, self.rows({"a": 2}))
+        kept = self.folder / "kept.csv"
+        kept.write_text("precious")
+        (self.folder / "kept.csv.part").mkdir()  # where the new text would go first
+        for option, path in (("--csv", "/dev/full"), ("--json", "/dev/full"), ("--csv", str(kept))):
+            result = call(PROGRAM, "compare", str(self.old), str(self.new), option, path)
+            self.assertEqual(result.returncode, 2)
+            self.assertRegex(result.stdout.splitlines()[1], "^slower .* a ")
+            self.assertIn(path, result.stderr)
+        self.assertEqual(kept.read_text(), "precious")
+
+    def test_a_reason_of_several_lines_is_one_of_the_table(self) -> None:
+        self.write(self.old, self.rows({"a": 1}))
+        self.write(self.new, self.rows({"a": 1}, outcome="failed", reason="one\r\n\ttwo\x1b[31m", median_ns=""))
+        result = call(PROGRAM, "compare", str(self.old), str(self.new))
+        self.assertEqual(len(result.stdout.splitlines()), 3, result.stdout)
+        self.assertRegex(result.stdout.splitlines()[1], r"^newly wrong .* failed: one +two \[31m; in")
 
     def test_what_cannot_be_read_is_one_line_with_its_place_and_no_output_is_touched(self) -> None:
         rows = self.rows({"a": 1})
@@ -350,10 +427,15 @@ class Compare(Case):
         for name in ("copy", "memcpy", "fill", "cpu_stepwise", "cpu_simd"):
             self.assertEqual([row["replica"] for row in rows if row["variant"] == name], ["0", "1", "2"], name)
         self.assertEqual(len(re.findall(r"^cpu_stepwise ", result.stdout, re.MULTILINE)), 1)
-        medians = sorted(float(row["median_ns"]) for row in rows if row["variant"] == "cpu_stepwise")
+        for row in rows:  # each against the controls of its own replica
+            if row["operator"] == "control":
+                self.assertEqual(row["ceiling_percent"], "")
+                continue
+            ceiling = max(float(r["throughput_gbps"]) for r in rows
+                          if r["replica"] == row["replica"] and r["variant"] in ("copy", "memcpy"))
+            self.assertAlmostEqual(float(row["ceiling_percent"]), 100 * float(row["throughput_gbps"]) / ceiling, 6)
         self.assertIn("the median one of 3 replicas", result.stdout)
         self.assertEqual(len({(s["variant"], s["replica"]) for s in rows_of(self.folder / "run.samples.csv")}), 15)
-        self.assertEqual(len(medians), 3)
         result = call(PROGRAM, "compare", str(self.csv), str(self.csv))
         self.assertEqual(result.returncode, 2)
         self.assertIn("3 replicas before and 3 after", result.stdout)
@@ -361,10 +443,13 @@ class Compare(Case):
 
 FAKE = """#!{python}
 import csv, os, sys
+if sys.argv[1] == "--version":
+    sys.exit(print("fusebench 0 (a stand-in)"))
 arguments = dict(zip(sys.argv[2::1], sys.argv[3::1]))
 log = {log!r}
 count = sum(1 for _ in open(log)) if os.path.exists(log) else 0
-print(os.path.basename(sys.argv[0]), arguments.get("--filter", ""), arguments["--seed"], file=open(log, "a"))
+print(os.path.basename(sys.argv[0]), arguments.get("--filter", ""), arguments.get("--configuration", ""),
+      arguments["--seed"], file=open(log, "a"))
 ratios = {ratios!r}
 rows = list(csv.DictReader(open({template!r})))
 with open(arguments["--csv"], "w", newline="") as file:
@@ -376,8 +461,10 @@ with open(arguments["--csv"], "w", newline="") as file:
                 continue
             if isinstance(ratio, list):
                 ratio = ratio[count >= {first}]
-            median = 1000 * ratio * (1 + 1e-4 * (count % 7))
-            writer.writerow(row | {{"run_id": str(count), "variant": name, "median_ns": str(median)}})
+            for configuration, factor in (ratio.items() if isinstance(ratio, dict) else [(row["configuration"], ratio)]):
+                median = 1000 * factor * (1 + 1e-4 * (count % 7))
+                writer.writerow(row | {{"run_id": str(count), "variant": name, "configuration": configuration,
+                                       "median_ns": str(median)}})
 {end}
 """
 
@@ -436,10 +523,65 @@ class Ab(Case):
         self.assertRegex(again.stdout.splitlines()[1], "^slower .* b ")
 
     def test_what_fresh_processes_do_not_show_is_not_reported_slower(self) -> None:
-        old, new = self.program("old", {"a": 1}), self.program("new", {"a": [1.05, 1.0]})
+        # All of them together do: 1.1% in the first and 0.4% in the fresh ones is above the floor.
+        old, new = self.program("old", {"a": 1}), self.program("new", {"a": [1.011, 1.004]})
         result = call(PROGRAM, "ab", old, new)
+        self.assertRegex(result.stdout.splitlines()[1], r"^ambiguous .* not confirmed: a ratio of 1\.00[34]\d in 10 fresh")
         self.assertNotIn("slower", result.stdout)
         self.assertEqual(result.returncode, 2, result)
+
+    def test_thousands_of_configurations_of_one_variant_are_named_once_to_confirm(self) -> None:
+        name = "b" * 150  # 1000 times that is more than one argument may have
+        configurations = [f"k={i}" for i in range(1000)]
+        old = self.program("old", {name: dict.fromkeys(configurations, 1.0)})
+        new = self.program("new", {name: dict.fromkeys(configurations, 1.02)})
+        result = call(PROGRAM, "ab", old, new, "--configuration", "all")
+        self.assertEqual(result.returncode, 1, result.stderr[-300:])
+        self.assertEqual(len(re.findall("^slower ", result.stdout, re.MULTILINE)), 1000)
+        calls = self.log.read_text().splitlines()
+        self.assertEqual(len(calls), 40)
+        for line in calls[20:]:
+            self.assertIn(f"^(residual_epilogue {name})$ all", line)
+
+    def test_one_configuration_is_confirmed_without_the_others(self) -> None:
+        configurations = [f"k={i}" for i in range(5)]
+        old = self.program("old", {"a": dict.fromkeys(configurations, 1.0)})
+        new = self.program("new", {"a": dict.fromkeys(configurations, 1.0) | {"k=3": 1.02}})
+        result = call(PROGRAM, "ab", old, new, "--configuration", "all")
+        self.assertEqual(result.returncode, 1, result)
+        for line in self.log.read_text().splitlines()[20:]:
+            self.assertIn("^(residual_epilogue a)$ k=3 ", line)
+
+    def test_the_seed_comes_first_and_is_in_the_document_with_a_word_on_too_few_replicas(self) -> None:
+        old, document = self.program("old", {"a": 1}), self.folder / "ab.json"
+        result = call(PROGRAM, "ab", old, old, "--seed", "18446744073709551615", "--replicas", "7", "--json", str(document))
+        self.assertEqual(result.returncode, 2)
+        lines = result.stderr.splitlines()
+        self.assertEqual(lines[0], "seed 18446744073709551615")
+        self.assertRegex(lines[1], "fewer than 8 replicas only wrong results")
+        self.assertEqual(json.loads(document.read_text())["seed"], 2**64 - 1)
+
+    def test_a_process_that_goes_wrong_costs_no_record_and_says_how_far_it_got(self) -> None:
+        good = self.program("good", {"a": 1})
+        bad = self.program("bad", {"a": 1}, "if count >= 5: sys.exit(2)")
+        kept = self.folder / "kept"
+        kept.mkdir()
+        result = call(PROGRAM, "ab", good, bad, "--quiet", "--keep", str(kept))
+        self.assert_one_clear_line(result, " of 20 processes were done", f"their records are in {kept}")
+        done = int(re.search(r"(\d+) of 20", result.stderr)[1])
+        self.assertEqual(sum(len(rows_of(kept / f"{name}.csv")) for name in ("old", "new")), done)
+        before = {path: path.read_text() for path in kept.iterdir()}
+        self.assert_one_clear_line(call(PROGRAM, "ab", good, good, "--keep", str(kept)), "old.csv is there already")
+        self.assertEqual({path: path.read_text() for path in kept.iterdir()}, before)
+        self.log.unlink()
+        self.assert_one_clear_line(call(PROGRAM, "ab", good, bad, "--quiet"), "--keep would have kept")
+
+    def test_a_program_that_is_built_anew_meanwhile_is_an_error(self) -> None:
+        good = self.program("good", {"a": 1})
+        bad = self.program("bad", {"a": 1}, "if count >= 5:\n"
+                           "    text = open(arguments['--csv']).read().replace(rows[0]['git_commit'], 'another')\n"
+                           "    open(arguments['--csv'], 'w').write(text)")
+        self.assert_one_clear_line(call(PROGRAM, "ab", good, bad, "--quiet"), "bad was built anew", "'another")
 
     def test_a_program_that_cannot_run_is_an_error_and_no_verdict(self) -> None:
         good = self.program("good", {"a": 1})
@@ -461,6 +603,31 @@ class Ab(Case):
         self.assertEqual(result.returncode, 1, result)
         self.assertRegex(result.stdout.splitlines()[1], "^newly wrong .* cpu_mutant_zeros ")
         self.assertRegex(result.stdout, "ambiguous .* cpu_stepwise .* 1 replica before and 1 after")
+
+    def test_what_a_program_leaves_behind_is_not_waited_for_and_ends_with_it(self) -> None:
+        # It has the standard error that is listened to.
+        leaves = self.program("leaves", {"a": 1}, "import subprocess\n"
+                              f"print(subprocess.Popen(['sleep', '600']).pid, file=open({str(self.log)!r} + '.left', 'a'))")
+        self.assertEqual(call(PROGRAM, "ab", leaves, leaves, timeout=100).returncode, 0)
+        left = Path(f"{self.log}.left").read_text().split()
+        self.assertEqual(len(left), 20)
+        for process in left:
+            self.assert_gone_soon(process)
+
+    def test_a_second_ctrl_c_ends_what_heeds_no_first(self) -> None:
+        waits = self.program("waits", {"a": 1}, "import signal, time\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
+                             f"open({str(self.log)!r} + '.deaf', 'w').close()\ntime.sleep(600)")
+        process = subprocess.Popen([PROGRAM, "ab", waits, waits], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        for _ in range(600):
+            if Path(f"{self.log}.deaf").exists():
+                break
+            time.sleep(0.05)
+        for _ in range(2):
+            process.send_signal(signal.SIGINT)
+            time.sleep(0.5)
+        out, err = process.communicate(timeout=60)
+        self.assertEqual((process.returncode, out), (2, ""))
+        self.assertIn("interrupted", err)
 
     def test_ctrl_c_stops_the_program_that_runs_and_leaves_nothing(self) -> None:
         marker = self.folder / "stopped"
@@ -585,13 +752,7 @@ class Interruption(Case):
         self.assertFalse(json.loads((self.folder / "run.json").read_text())["complete"])
         self.assertTrue(workers)
         for worker in workers:
-            for _ in range(100):
-                state = Path(f"/proc/{worker}/stat")
-                if not state.exists() or ") Z " in state.read_text():
-                    break
-                time.sleep(0.05)
-            else:
-                self.fail(f"worker {worker} outlived its judge")
+            self.assert_gone_soon(worker)
 
 
 class Gpu(Case):

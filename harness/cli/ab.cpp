@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <random>
+#include <set>
 
 #include "harness/cli/commands.hpp"
 #include "harness/cli/comparison_report.hpp"
@@ -69,9 +70,14 @@ class TemporaryFolder {
 // One of the two builds.
 struct Build {
   std::string name, program;
+  std::optional<std::string> commit = {};  // that its records name
   std::optional<CsvFile> kept = {};
   int processes = 0;
 };
+
+std::string kept_file(const AbOptions& options, const std::string& build) {
+  return options.keep.empty() ? "" : (fs::path(options.keep) / (build + ".csv")).string();
+}
 
 class Match {
  public:
@@ -88,9 +94,16 @@ class Match {
     const std::vector<SeriesId> again = to_confirm(comparison);
     if (again.empty()) return comparison;
     say("{} series again in fresh processes", again.size());
-    std::map<std::string, std::string> passed = options_.passed;
-    passed["--filter"] = filter_of(again);
-    return compare_confirmed(first, rounds(passed), options_.rules());
+    return compare_confirmed(first, rounds(narrowed_to(again)), options_.rules());
+  }
+
+  // What was done before it went wrong; empty when nothing was.
+  [[nodiscard]] std::string how_far() const {
+    const int done = before_.processes + after_.processes;
+    if (done == 0) return "";
+    return fmt::format("; {} of {} processes were done, {}", done, planned_,
+                       options_.keep.empty() ? "and --keep would have kept their records"
+                                             : "their records are in " + options_.keep);
   }
 
  private:
@@ -100,12 +113,31 @@ class Match {
     fmt::print(stderr, "{}\n", fmt::format(format, std::forward<Args>(args)...));
   }
 
-  // No name needs to be quoted in a regular expression, unless it is of a program to come.
-  static std::string filter_of(const std::vector<SeriesId>& ids) {
-    std::string alternatives;
+  // The options that choose these series, and as few others as they can.
+  [[nodiscard]] std::map<std::string, std::string> narrowed_to(
+      const std::vector<SeriesId>& ids) const {
+    std::map<std::string, std::string> passed = options_.passed;
+    std::set<std::string> names, configurations;  // one name may have thousands of configurations
     for (const SeriesId& id : ids) {
+      names.insert(id.operator_name + " " + id.variant);
+      configurations.insert(id.configuration);
+    }
+    constexpr std::size_t longest = 100'000;  // the system takes 128 KiB in one argument
+    std::string filter = filter_of(names);
+    if (filter.size() < longest) passed["--filter"] = std::move(filter);
+    // Without --configuration each variant has but its default.
+    if (passed.contains("--configuration") && configurations.size() == 1) {
+      passed["--configuration"] = *configurations.begin();
+    }
+    return passed;
+  }
+
+  // No name needs to be quoted in a regular expression, unless it is of a program to come.
+  static std::string filter_of(const std::set<std::string>& names) {
+    std::string alternatives;
+    for (const std::string& name : names) {
       if (!alternatives.empty()) alternatives += '|';
-      for (const char c : id.operator_name + " " + id.variant) {
+      for (const char c : name) {
         if (std::string_view("\\^$.|?*+()[]{}").find(c) != std::string_view::npos) {
           alternatives += '\\';
         }
@@ -116,6 +148,7 @@ class Match {
   }
 
   Builds rounds(const std::map<std::string, std::string>& passed) {
+    planned_ += 2 * options_.replicas;
     Builds phase{Night(before_.program), Night(after_.program)};
     for (int round = 0; round < options_.replicas; ++round) {
       const bool old_first = random_() % 2 == 0;
@@ -135,7 +168,7 @@ class Match {
         build.program, "run", "--quiet", "--csv", file, "--seed", std::to_string(seed_)};
     for (const auto& [name, value] : passed) command.insert(command.end(), {name, value});
     if (options_.pin) command.emplace_back("--pin");
-    const ProgramEnd end = run_program(command, interrupt_requested);
+    const ProgramEnd end = run_program(command, interrupts_requested);
     if (end.exit_code != as_hoped && end.exit_code != negative_verdict) {
       throw Error("{} run ended with {}{}", build.program, end.how,
                   end.last_words.empty() ? "" : ": " + end.last_words);
@@ -147,6 +180,7 @@ class Match {
       throw Error("{} run wrote no results that can be read: {}", build.program, error.what());
     }
     for (Record& record : records) {
+      require_same_build(build, record);
       record.replica = build.processes;
       night.add(record);
       keep(build, record);
@@ -157,12 +191,18 @@ class Match {
         records.size());
   }
 
+  static void require_same_build(Build& build, const Record& record) {
+    const std::string commit = record.git_commit + (record.dirty ? ", modified" : "");
+    if (!build.commit) build.commit = commit;
+    if (*build.commit == commit) return;
+    throw Error("{} was built anew meanwhile: its records were of commit '{}' and are of '{}'; run "
+                "ab again, and build nothing the while",
+                build.program, *build.commit, commit);
+  }
+
   void keep(Build& build, const Record& record) const {
     if (options_.keep.empty()) return;
-    if (!build.kept) {
-      build.kept.emplace((fs::path(options_.keep) / (build.name + ".csv")).string(),
-                         record_columns());
-    }
+    if (!build.kept) build.kept.emplace(kept_file(options_, build.name), record_columns());
     build.kept->append(record_row(record));
   }
 
@@ -171,21 +211,60 @@ class Match {
   std::mt19937_64 random_;
   TemporaryFolder folder_;
   Build before_, after_;
+  int planned_ = 0;  // processes
 };
 
-int ab(const AbOptions& options) {
-  require_program(options.before);
-  require_program(options.after);
-  options.check_outputs({options.before, options.after});
-  if (!options.keep.empty() && !fs::is_directory(options.keep)) {
+// What is none of ours may run for ever on our arguments.
+void require_fusebench(const std::string& path) {
+  require_program(path);
+  ProgramEnd end;
+  try {
+    end = run_program({path, "--version"}, interrupts_requested,
+                      {.listen_to_output = true, .most_seconds = 30});
+  } catch (const Error& error) {
+    throw Error("{}; give the path of a fusebench", error.what());
+  }
+  if (end.exit_code == as_hoped && end.last_words.starts_with("fusebench ")) return;
+  throw Error("{} is no fusebench: --version ended with {}{}", path, end.how,
+              end.last_words.empty() ? "" : ": " + end.last_words);
+}
+
+// An earlier run's records may be all that is left of that night.
+void require_nothing_kept(const AbOptions& options) {
+  if (options.keep.empty()) return;
+  if (!fs::is_directory(options.keep)) {
     throw Error("--keep: there is no folder {}; make it first", options.keep);
   }
+  for (const char* build : {"old", "new"}) {
+    const std::string file = kept_file(options, build);
+    if (fs::exists(file)) throw Error("--keep: {} is there already; name another folder", file);
+  }
+}
+
+int ab(const AbOptions& options) {
+  (void)interrupts_requested();
+  require_nothing_kept(options);
+  options.check_outputs({options.before, options.after}, {{"--keep", kept_file(options, "old")},
+                                                          {"--keep", kept_file(options, "new")}});
+  require_fusebench(options.before);
+  require_fusebench(options.after);
   const std::uint64_t seed = options.seed.value_or(fresh_seed());
-  (void)interrupt_requested();
+  if (!options.quiet) {
+    fmt::print(stderr, "seed {}\n", seed);
+    const auto needed = static_cast<int>(options.rules().min_replicas);
+    if (options.replicas < needed) {
+      fmt::print(stderr, "note: with fewer than {} replicas only wrong results can be found\n",
+                 needed);
+    }
+  }
   Match match(options, seed);
-  const Comparison comparison = match.play();
-  if (!options.quiet) fmt::print(stderr, "seed {}\n", seed);
-  return report(comparison, options.before, options.after, options);
+  Comparison comparison;
+  try {
+    comparison = match.play();
+  } catch (const std::exception& error) {
+    throw Error("{}{}", error.what(), match.how_far());
+  }
+  return report(comparison, {options.before, options.after, seed}, options);
 }
 
 }  // namespace
@@ -197,7 +276,8 @@ Command add_ab_command(CLI::App& program) {
   app->add_option("OLD_PROGRAM", options->before, "the path of a fusebench")->required();
   app->add_option("NEW_PROGRAM", options->after, "of the one to be judged")->required();
   app->add_option("--replicas", options->replicas,
-                  "rounds, one process of each build in each; as many more to confirm")
+                  "rounds, one process of each build in each; as many more to confirm; with fewer "
+                  "than 8 only wrong results can be found")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
   for (const auto& [name, help] : passed_on) {
@@ -212,7 +292,7 @@ Command add_ab_command(CLI::App& program) {
   app->add_option("--seed", options->seed, "of the inputs and of the order (default: a fresh one)")
       ->check(whole_64_bits());
   app->add_option("--keep", options->keep,
-                  "write all records to old.csv and new.csv in this folder")
+                  "write all records to old.csv and new.csv in this folder, which has none yet")
       ->type_name("DIR");
   app->add_flag("--quiet", options->quiet, "no progress");
   options->add_to(*app);

@@ -31,4 +31,7 @@ void set_command_line(int argc, char** argv);
 /// True once Ctrl-C or SIGTERM arrived; from the first call on they no longer end the process.
 [[nodiscard]] bool interrupt_requested();
 
+/// How many of them, up to two: the second is for what did not heed the first.
+[[nodiscard]] int interrupts_requested();
+
 }  // namespace fusebench

@@ -25,7 +25,7 @@ int compare_files(const CompareOptions& options) {
   auto reading = std::async(std::launch::async, read_night, options.before);
   const Night after = read_night(options.after);
   const Night before = reading.get();
-  return report(compare(before, after, options.rules()), options.before, options.after, options);
+  return report(compare(before, after, options.rules()), {options.before, options.after}, options);
 }
 
 }  // namespace

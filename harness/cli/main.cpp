@@ -17,7 +17,7 @@
 namespace fusebench {
 namespace {
 
-int run_program(int argc, char** argv) {
+int dispatch(int argc, char** argv) {
   set_command_line(argc, argv);
   CLI::App program("Verifies, times and compares implementations of fused operators.\n"
                    "Exit codes: 0 as hoped, 1 a negative verdict (a wrong result, a regression), "
@@ -30,11 +30,10 @@ int run_program(int argc, char** argv) {
   program.failure_message([](const CLI::App* app, const CLI::Error& error) {
     return fmt::format("fusebench: {}; see '{} --help'\n", error.what(), app->get_display_name());
   });
-  const std::vector<Command> commands = {add_list_command(program),    add_run_command(program),
-                                         add_verify_command(program),  add_compile_command(program),
-                                         add_compare_command(program), add_ab_command(program),
-                                         add_gbench_command(program),  add_tune_command(program),
-                                         add_worker_command(program)};
+  const std::vector<Command> commands = {
+      add_list_command(program),    add_run_command(program),     add_verify_command(program),
+      add_compile_command(program), add_compare_command(program), add_ab_command(program),
+      add_gbench_command(program),  add_tune_command(program),    add_worker_command(program)};
   // CLI11 would only say that a subcommand is required.
   const auto is_named = [&](const CLI::App* app) { return app->get_name() == argv[1]; };
   if (argc > 1 && argv[1][0] != '-' && program.get_subcommands(is_named).empty()) {
@@ -61,7 +60,7 @@ int run_program(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   try {
-    return fusebench::run_program(argc, argv);
+    return fusebench::dispatch(argc, argv);
   } catch (const std::exception& error) {
     fmt::print(stderr, "fusebench: {}\n", error.what());
     return fusebench::no_verdict;

@@ -9,18 +9,20 @@ namespace {
 volatile std::sig_atomic_t interrupted = 0;
 std::vector<std::string> given_command_line;
 
-void on_signal(int) { interrupted = 1; }
+void on_signal(int) { interrupted = interrupted < 2 ? interrupted + 1 : 2; }
 
 }  // namespace
 
-bool interrupt_requested() {
+int interrupts_requested() {
   static const bool installed = [] {
     struct sigaction action {};
     action.sa_handler = on_signal;  // no SA_RESTART: a waiting poll must wake
     return sigaction(SIGINT, &action, nullptr) == 0 && sigaction(SIGTERM, &action, nullptr) == 0;
   }();
-  return installed && interrupted != 0;
+  return installed ? interrupted : 0;
 }
+
+bool interrupt_requested() { return interrupts_requested() > 0; }
 
 const std::vector<std::string>& command_line() { return given_command_line; }
 

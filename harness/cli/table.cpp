@@ -11,10 +11,6 @@
 namespace fusebench {
 namespace {
 
-std::string number(const std::optional<double>& value, const char* format) {
-  return value ? fmt::format(fmt::runtime(format), *value) : "-";
-}
-
 std::string spread(const Record& record) {
   if (!is_timed(record) || !record.q1_ns || !record.q3_ns) return "-";
   return fmt::format("{:.1f}%", 100.0 * (*record.q3_ns - *record.q1_ns) / *record.median_ns);
@@ -67,13 +63,13 @@ std::vector<std::string> row_of(const Shown& row, const std::string& name, const
   return {name,
           outcome_of(row),
           is_control(record) ? "-" : std::string(to_string(record.precision)),
-          number(record.max_abs_error, "{:.1e}"),
+          number_or_dash(record.max_abs_error, "{:.1e}"),
           within(record),
           bit_equal(record),
           timed ? format_time(*record.median_ns) : "-",
           spread(record),
-          has_rate ? number(record.throughput_gbps, "{:.1f}") : "-",
-          timed ? number(record.ceiling_percent, "{:.1f}") : "-",
+          has_rate ? number_or_dash(record.throughput_gbps, "{:.1f}") : "-",
+          timed ? number_or_dash(record.ceiling_percent, "{:.1f}") : "-",
           has_rate && yardsticks.peak_gbps > 0
               ? fmt::format("{:.1f}", 100 * *record.throughput_gbps / yardsticks.peak_gbps)
               : "-",
@@ -156,6 +152,10 @@ std::string group_table(const Group& group, const TableOptions& options) {
 
 bool is_ranked(const Record& record) {
   return record.outcome == Outcome::passed && record.median_ns.has_value() && !is_control(record);
+}
+
+std::string number_or_dash(const std::optional<double>& value, const char* format) {
+  return value ? fmt::format(fmt::runtime(format), *value) : "-";
 }
 
 std::string format_time(double ns) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -27,6 +28,9 @@ struct TableOptions {
 /// rest, then the controls, what went wrong, and a line that says what the marks mean.
 [[nodiscard]] std::string result_table(std::span<const Record> records,
                                        const TableOptions& options);
+
+/// A figure in a pattern of fmt, "{:.2f}"; "-" where there is none.
+[[nodiscard]] std::string number_or_dash(const std::optional<double>& value, const char* format);
 
 /// 1234567 ns -> "1.2346 ms"
 [[nodiscard]] std::string format_time(double ns);

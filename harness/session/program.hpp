@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -13,13 +14,20 @@ struct ProgramEnd {
   std::string last_words;  ///< its last line on standard error; may be empty
 };
 
+struct ProgramOptions {
+  bool listen_to_output = false;  ///< its standard output has its words too, else it is dropped
+  double most_seconds = std::numeric_limits<double>::infinity();
+};
+
 /// Throws Error naming `path` when it is no file that may be executed.
 void require_program(const std::string& path);
 
-/// Runs command[0], found by path alone, with the rest as arguments; what it prints is dropped. It dies with us.
-/// `interrupted` is asked several times a second; then the program is told to end, waited for, and Interrupted is
-/// thrown. Throws Error when it cannot be started.
+/// Runs command[0], found by path alone, with the rest as arguments, until it ends itself; a child that it leaves behind is
+/// killed then, and it dies with us. `interrupts`, how often we were told to stop, is asked several times a second: at
+/// the first the program is told to end, at the second or 10 s later it is killed with its children, and Interrupted is
+/// thrown. Throws Error when it cannot be started, or has not ended within `most_seconds` and was killed.
 [[nodiscard]] ProgramEnd run_program(const std::vector<std::string>& command,
-                                     const std::function<bool()>& interrupted);
+                                     const std::function<int()>& interrupts,
+                                     const ProgramOptions& options = {});
 
 }  // namespace fusebench
