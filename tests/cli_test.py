@@ -369,6 +369,15 @@ class Compare(Case):
                              [("same", "false"), (state, "true")])
             self.assertEqual(json.loads(document.read_text())["controls"][0]["verdict"], state)
 
+    def test_a_control_without_a_counterpart_is_told(self) -> None:
+        failed = self.control(1, outcome="wrong", reason="one", median_ns="")
+        for old, new, why in ((failed, self.control(1), "it was wrong: one"), (self.control(1), [], "not there any more"),
+                              (self.control(1), self.control(1, driver="x"), "driver")):
+            self.write(self.old, self.rows({"a": 1}) + old)
+            self.write(self.new, self.rows({"a": 1}, driver=new[0]["driver"] if new else old[0]["driver"]) + new)
+            result = call(PROGRAM, "compare", str(self.old), str(self.new))
+            self.assertRegex(result.stdout, f"the control copy .* does not compare, .*: {why}")
+
     def test_what_is_gone_is_told_on_standard_error(self) -> None:
         self.write(self.old, self.rows({name: 1 for name in "abcde"}))
         self.write(self.new, self.rows({"c": 1}))

@@ -218,6 +218,9 @@ std::string summary_of(const Comparison& comparison) {
       text += fmt::format("{} did not pass: shares of the ceiling, and the guard against a slow "
                           "night, are void where it is missing: {}\n",
                           who, on_one_line(control.reason));
+    } else if (!control.ratio) {
+      text += fmt::format("{} does not compare, so a slow night may look like slow kernels: {}\n",
+                          who, on_one_line(control.reason));
     } else if (control.verdict == Verdict::slower || control.verdict == Verdict::faster) {
       text += fmt::format("the machine drifted: {} became {} {}\n", who, percent(*control.size),
                           to_string(control.verdict));
