@@ -128,6 +128,18 @@ TEST_F(CsvReader, ReadsAByteOrderMarkCrlfBlankLinesAndQuotedFieldsAsTheyWereMean
   EXPECT_EQ(rows[3].line, 7);
 }
 
+TEST_F(CsvReader, SplitsAPlainLineAsLibcsvDoesBesideADoubledQuote) {
+  for (const std::string line :
+       {"a", ",", "a,,b", ",a,", "\"\"", "\"\",\"\"", "\"a,b\",c", "a,\"b\"", " a , b ", "\" a\"",
+        "\"1\r2\",3", "\xC3\xA9,\"\xE2\x82\xAC\"", "\t,\x01"}) {
+    for (const char* end : {"\n", "\r\n"}) {
+      auto alone = read_csv_rows(write(line + end)).at(0).fields;
+      alone.emplace_back("\"");
+      EXPECT_EQ(alone, read_csv_rows(write(line + ",\"\"\"\"" + end)).at(0).fields) << line;
+    }
+  }
+}
+
 TEST_F(CsvReader, RefusesAFieldThatIsNotOfItsColumnsKindAndSaysWhere) {
   for (const auto& [column, text] : {std::pair{"median_ns", "nan"},
                                      {"q1_ns", "inf"},

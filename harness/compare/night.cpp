@@ -1,5 +1,8 @@
 #include "harness/compare/night.hpp"
 
+#include <algorithm>
+#include <functional>
+
 #include "harness/core/error.hpp"
 
 namespace fusebench {
@@ -43,9 +46,22 @@ std::string difference(const Conditions& a, const Conditions& b) {
   return "";
 }
 
+std::size_t SeriesIdHash::operator()(const SeriesId& id) const noexcept {
+  std::size_t hash = static_cast<std::size_t>(id.device);
+  for (const std::string* text : {&id.operator_name, &id.variant, &id.configuration, &id.problem}) {
+    // Of two equal texts neither may take the other out.
+    hash = hash * 0x9E3779B97F4A7C15U + std::hash<std::string>()(*text);
+  }
+  return hash;
+}
+
 void Night::add(const Record& record) {
-  const SeriesId id{record.operator_name, record.variant, record.configuration, record.problem,
-                    record.device};
+  SeriesId& id = sought_;
+  id.operator_name = record.operator_name;
+  id.variant = record.variant;
+  id.configuration = record.configuration;
+  id.problem = record.problem;
+  id.device = record.device;
   Replicas& replicas = series_[id];
   // A record that is there twice would pass for two processes.
   if (!replicas.processes.emplace(record.run_id, record.replica).second) {
@@ -56,11 +72,15 @@ void Night::add(const Record& record) {
     if (replicas.unavailable.count++ == 0) replicas.unavailable.reason = record.reason;
     return;
   }
-  Conditions conditions{record.device_name, record.driver, record.toolkit, record.clock_policy,
-                        record.precision};
-  if (record.operator_name == control_operator) conditions.precision = Precision::float32;
+  Conditions& conditions = found_;
+  conditions.device_name = record.device_name;
+  conditions.driver = record.driver;
+  conditions.toolkit = record.toolkit;
+  conditions.clock_policy = record.clock_policy;
+  conditions.precision =
+      record.operator_name == control_operator ? Precision::float32 : record.precision;
   if (replicas.ran() == 0) {
-    replicas.conditions = std::move(conditions);
+    replicas.conditions = conditions;
     replicas.commit = commit_of(record);
   } else if (replicas.mixed.empty()) {
     replicas.mixed = mixture(replicas, conditions, commit_of(record));

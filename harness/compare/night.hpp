@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -18,10 +19,15 @@ struct SeriesId {
   std::string operator_name, variant, configuration, problem;
   DeviceKind device = DeviceKind::cpu;
 
+  friend bool operator==(const SeriesId&, const SeriesId&) = default;
   friend bool operator<(const SeriesId& a, const SeriesId& b) {
     return std::tie(a.operator_name, a.variant, a.configuration, a.problem, a.device) <
            std::tie(b.operator_name, b.variant, b.configuration, b.problem, b.device);
   }
+};
+
+struct SeriesIdHash {
+  [[nodiscard]] std::size_t operator()(const SeriesId& id) const noexcept;
 };
 
 /// What must be the same for two times to compare.
@@ -61,6 +67,8 @@ struct Replicas {
 
 class Night {
  public:
+  using Series = std::unordered_map<SeriesId, Replicas, SeriesIdHash>;
+
   /// `name` is what it is called in messages: a file, or a program.
   explicit Night(std::string name) : name_(std::move(name)) {}
 
@@ -72,11 +80,14 @@ class Night {
   void add(const SeriesId& id, const Replicas& others, double scale);
 
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
-  [[nodiscard]] const std::map<SeriesId, Replicas>& series() const noexcept { return series_; }
+  [[nodiscard]] const Series& series() const noexcept { return series_; }
 
  private:
   std::string name_;
-  std::map<SeriesId, Replicas> series_;
+  Series series_;
+  // Of the record that is added: their memory serves each.
+  SeriesId sought_;
+  Conditions found_;
 };
 
 }  // namespace fusebench

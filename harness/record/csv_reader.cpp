@@ -61,22 +61,29 @@ constexpr const char* kind_of() {
 
 bool is_time(std::string_view column) { return column.ends_with("_ns"); }
 
+// Put into words only for a message: there are as many places as fields.
+struct Where {
+  const std::string& path;
+  std::int64_t line;
+};
+
+std::string to_string(const Where& where) { return fmt::format("{}:{}", where.path, where.line); }
+
 template <typename T>
-void read_field(const std::string& where, std::string_view column, const std::string& text,
-                T& value) {
+void read_field(const Where& where, std::string_view column, const std::string& text, T& value) {
   if constexpr (std::is_enum_v<T>) {
     try {
       parse_name(text, value);
     } catch (const Error& error) {
-      throw Error("{}, column {}: {}", where, column, error.what());
+      throw Error("{}, column {}: {}", to_string(where), column, error.what());
     }
   } else {
     if (!parse(text, value)) {
-      throw Error("{}, column {}: '{}' is {}", where, column, text, kind_of<T>());
+      throw Error("{}, column {}: '{}' is {}", to_string(where), column, text, kind_of<T>());
     }
     if constexpr (std::is_same_v<T, std::optional<double>>) {
       if (is_time(column) && value && !(std::isfinite(*value) && *value >= 0.0)) {
-        throw Error("{}, column {}: '{}' is no time", where, column, text);
+        throw Error("{}, column {}: '{}' is no time", to_string(where), column, text);
       }
     }
   }
@@ -133,7 +140,7 @@ class RecordParser {
     }
     if (version_ != nowhere) check_version(path_, row, version_);
     if (place_of_field_.empty()) settle_columns();
-    const std::string where = fmt::format("{}:{}", path_, row.line);
+    const Where where{path_, row.line};
     check_length(where, row);
     auto place = place_of_field_.begin();
     // A column that is not there is in no row, so that its field keeps its default.
@@ -160,13 +167,13 @@ class RecordParser {
     });
   }
 
-  void check_length(const std::string& where, const CsvRow& row) const {
+  void check_length(const Where& where, const CsvRow& row) const {
     if (row.fields.size() == header_.fields.size()) return;
     const std::string last = row.fields.size() < header_.fields.size()
                                  ? ", column " + header_.fields[row.fields.size()]
                                  : "";
-    throw Error("{}{}: the row has {} fields, the header {}", where, last, row.fields.size(),
-                header_.fields.size());
+    throw Error("{}{}: the row has {} fields, the header {}", to_string(where), last,
+                row.fields.size(), header_.fields.size());
   }
 
   const std::string& path_;

@@ -15,6 +15,31 @@
 namespace fusebench {
 namespace {
 
+// Splits a line, without its end, whose every quote begins or ends a whole field: nearly all lines, and several
+// times faster than libcsv, which sees one byte at a time. False, with `fields` in disorder, where libcsv must judge.
+bool split_plain(std::string_view line, std::vector<std::string>& fields, std::size_t& count) {
+  const char* at = line.data();
+  const char* const end = at + line.size();
+  for (count = 0;; ++at) {
+    const char* first = at;
+    const char* last = nullptr;
+    if (at != end && *at == '"') {
+      ++first;
+      last =
+          static_cast<const char*>(std::memchr(first, '"', static_cast<std::size_t>(end - first)));
+      if (last == nullptr) return false;
+      at = last + 1;
+    } else {
+      while (at != end && *at != ',' && *at != '"' && *at != '\r') ++at;
+      last = at;
+    }
+    if (at != end && *at != ',') return false;
+    if (count == fields.size()) fields.emplace_back();
+    fields[count++].assign(first, last);
+    if (at == end) return true;
+  }
+}
+
 class Parser {
  public:
   explicit Parser(const std::string& path) : path_(path) {
@@ -33,13 +58,19 @@ class Parser {
   void parse(std::string_view text, const std::function<void(const CsvRow&)>& take) {
     for (std::int64_t line_number = 1; !text.empty(); ++line_number) {
       const std::size_t end = text.find('\n');
-      const std::string_view line = text.substr(0, end == text.npos ? end : end + 1);
+      const bool has_end = end != text.npos;
+      const std::string_view line = text.substr(0, has_end ? end + 1 : end);
       text.remove_prefix(line.size());
       if (!open_ && (line == "\n" || line == "\r\n")) continue;
       // libcsv takes it for an empty row, which it leaves out.
       if (!open_ && line.front() == '\r') refuse_carriage_return(line_number);
       if (!open_) {
         row_.line = line_number;
+        if (has_end && split_plain(without_end(line), row_.fields, fields_)) {
+          row_.fields.resize(fields_);
+          take(row_);
+          continue;
+        }
         fields_ = 0;
       }
       open_ = true;
@@ -53,7 +84,7 @@ class Parser {
       if (open_) continue;
       if (line.ends_with("\r\r\n")) refuse_carriage_return(line_number);
       row_.fields.resize(fields_);
-      if (end != text.npos) take(row_);
+      if (has_end) take(row_);
     }
     if (csv_fini(&parser_, on_field, on_row, this) != 0) {
       throw Error("{}:{}: the file ends inside a quoted field; it was cut off", path_, row_.line);
@@ -66,6 +97,10 @@ class Parser {
   [[noreturn]] void refuse_carriage_return(std::int64_t line_number) const {
     throw Error("{}:{}: a carriage return stands inside the line; quote the field that it is in",
                 path_, line_number);
+  }
+  static std::string_view without_end(std::string_view line) {
+    line.remove_suffix(line.ends_with("\r\n") ? 2 : 1);
+    return line;
   }
   static void on_field(void* field, std::size_t size, void* self) {
     auto& parser = *static_cast<Parser*>(self);

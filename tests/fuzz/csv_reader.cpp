@@ -34,6 +34,7 @@ std::vector<CsvRow> rows_of(std::string_view text) {
   return rows;
 }
 
+// With a doubled quote in each row, which libcsv alone reads: what was split without it must be the same.
 void rows_survive_a_round_trip(std::string_view text) {
   std::vector<CsvRow> rows;
   try {
@@ -42,7 +43,10 @@ void rows_survive_a_round_trip(std::string_view text) {
     return check_message(error);
   }
   std::string written;
-  for (const CsvRow& row : rows) written += fusebench::csv_line(row.fields);
+  for (CsvRow& row : rows) {
+    row.fields.emplace_back("\"");
+    written += fusebench::csv_line(row.fields);
+  }
   if (rows.empty()) return;
   const std::vector<CsvRow> again = rows_of(written);
   require(again.size() == rows.size());
