@@ -27,6 +27,17 @@ def columns() -> list[str]:
 
 def read(path: Path) -> list[Row]:
     """All rows. Raises BadFile for what `fusebench run --with` would refuse."""
+    needed = [name for name in columns() if name not in ADDED_LATER]
+    rows = []
+    for where, row in read_table(path, needed):
+        rows.append(dict.fromkeys(ADDED_LATER, "") | row)
+        check(where, rows[-1])
+    return rows
+
+
+def read_table(path: Path, needed: list[str]) -> list[tuple[str, Row]]:
+    """The rows of any of our CSVs with "file:line" of each. Raises BadFile for a file that is torn or ragged, has no
+    rows, lacks a column of `needed` or has one twice."""
     try:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
@@ -37,7 +48,7 @@ def read(path: Path) -> list[Row]:
         reader = csv.reader(file, strict=True)
         try:
             header = next(reader, [])
-            missing = [name for name in columns() if name not in header and name not in ADDED_LATER]
+            missing = [name for name in needed if name not in header]
             if missing:
                 raise BadFile(f"{path}:1: column {missing[0]} is missing; results/README.md lists those of a results file")
             if len(set(header)) != len(header):
@@ -49,8 +60,7 @@ def read(path: Path) -> list[Row]:
                 where = f"{path}:{reader.line_num}"
                 if len(fields) != len(header):
                     raise BadFile(f"{where}: the row has {len(fields)} fields, the header {len(header)}")
-                rows.append(dict.fromkeys(ADDED_LATER, "") | dict(zip(header, fields)))
-                check(where, rows[-1])
+                rows.append((where, dict(zip(header, fields))))
         except csv.Error as error:
             raise BadFile(f"{path}:{reader.line_num}: {error}") from None
     if not rows:
