@@ -140,7 +140,7 @@ class Nightly(Case):
         folder = self.out / f"n3-{third[:10]}-against-{second[:10]}"
         self.assertEqual({path.name for path in folder.iterdir()},
                          {"verdict.txt", "verdict.json", "comparison.txt", "comparison.csv", "comparison.json", "old.csv", "new.csv",
-                          "verify.csv"}, result.stderr)
+                          "verify.csv", "report.html"}, result.stderr)
         verdict = json.loads((folder / "verdict.json").read_text())
         self.assertEqual((verdict["exit_code"], verdict["newly_wrong"], len(verdict["slower"])), (1, [], 1))
         self.assertEqual(self.nightly("--accept").returncode, 0)
@@ -251,6 +251,7 @@ class Slow(Case):
         variants = {row["variant"] for row in self.history_rows()}
         self.assertLessEqual({"cpu_simd", "cpu_stepwise", "copy"}, variants)
         self.assertTrue(all(float(row["median_ns"]) > 0 for row in self.history_rows()))
+        self.assertIn("cpu_simd", (folder / "report.html").read_text())
 
 
 if __name__ == "__main__":

@@ -139,6 +139,13 @@ class Tables(Case):
                                  "| `c` (in place)"])
         self.assertIn("| **no** |", next(line for line in text.splitlines() if "`b`" in line))
 
+    def test_of_replicas_the_one_with_the_median_of_their_medians_is_shown(self) -> None:
+        run = self.write("run.csv", [row("a", ns, replica=str(i)) for i, ns in enumerate((400, 100, 300, 200))]
+                         + [row("b", 150, replica="0"), row("b", None, replica="1")] + [row("c", 500)])
+        text = self.script("table", str(run)).stdout
+        self.assertEqual([line.split(" |")[0] for line in text.splitlines() if line.startswith("| `")], ["| `a`", "| `c`"])
+        self.assertIn("| 200 ns |", text)
+
     def test_bad_input_is_one_line_and_code_2(self) -> None:
         run = self.write("run.csv", [row("a", 300)])
         other = self.write("other.csv", [row("a", 300, problem="n=2")])
@@ -179,8 +186,9 @@ class Report(Case):
         self.assertEqual(result.returncode, 0, result.stderr)
         names = sorted(path.name for path in (self.folder / "plots").iterdir())
         self.assertEqual(names, ["tune.one.png", "tune.one.svg", "tune.two.png", "tune.two.svg"])
-        run = self.write("run.csv", [row("a", 300)])
-        self.assert_one_clear_line(self.script("report", str(path), str(run), "--out", str(self.folder)), "run.csv", "apart")
+        twice = self.folder / "twice.curves.csv"
+        twice.write_text(path.read_text())
+        self.assert_one_clear_line(self.script("report", str(path), str(twice), "--out", str(self.folder)), "one is in more than one")
         path.write_text(path.read_text().replace(",100,", ",x,", 1))
         self.assert_one_clear_line(self.script("report", str(path), "--out", str(self.folder)), "s.curves.csv:2", "'x'")
         path.write_text(path.read_text()[:-5])

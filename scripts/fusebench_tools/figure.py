@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-from dataclasses import dataclass
 from pathlib import Path
 
 import matplotlib
@@ -13,35 +12,13 @@ import matplotlib.pyplot as plt  # noqa: E402
 from matplotlib.patches import Patch  # noqa: E402
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator  # noqa: E402
 
-from fusebench_tools.results import Best, Group, peak_gbps, time_text  # noqa: E402
+from fusebench_tools.limits import Lines  # noqa: E402
+from fusebench_tools.palette import COLOURS  # noqa: E402
+from fusebench_tools.results import Best, Group, time_text  # noqa: E402
 
-# By contract, told apart by colour-blind eyes and by their lightness in print (Okabe and Ito's palette).
-COLOURS = {
-    "exact_order": "#0072B2",
-    "float32": "#56B4E9",
-    "bf16x3": "#009E73",
-    "tf32": "#E69F00",
-    "fp16": "#CC79A7",
-    "bf16": "#F0E442",
-}
 INK, GREY, ALARM = "#1a1a1a", "#5c5c5c", "#B3261E"
 WIDTH_INCHES = 9.0  # 900 pixels on a page: points below are then near a page's own
 DPI = 200
-
-
-@dataclass(frozen=True)
-class Lines:
-    """Vertical lines of a figure, in nanoseconds; None where not known."""
-
-    floor_ns: float | None
-    copy_ns: float | None
-
-
-def lines_of(group: Group, given_peak_gbps: float | None) -> Lines:
-    useful = float(group.own["useful_bytes"])
-    peak = given_peak_gbps or peak_gbps(group.own["device_name"])
-    copy = group.copy_gbps()
-    return Lines(useful / peak if peak else None, useful / copy if copy else None)
 
 
 def ticks_between(low: float, high: float) -> list[float]:

@@ -69,6 +69,22 @@ def timed(row: Row) -> bool:
     return row["outcome"] == "passed" and bool(row["median_ns"])
 
 
+def typical_of(rows: list[Row]) -> list[Row]:
+    """Of each series' replicas one, as the program's own table shows them: the first that did not pass, else the one with the
+    median of their medians (the lower of two)."""
+    series: dict[tuple[str, ...], list[Row]] = {}
+    for row in rows:
+        key = tuple(row[name] for name in ("run_id", "operator", "variant", "configuration", "problem", "device"))
+        series.setdefault(key, []).append(row)
+
+    def typical(replicas: list[Row]) -> Row:
+        failed = next((row for row in replicas if row["outcome"] != "passed"), None)
+        with_time = sorted((row for row in replicas if row["median_ns"]), key=lambda row: float(row["median_ns"]))
+        return failed or (with_time[(len(with_time) - 1) // 2] if with_time else replicas[0])
+
+    return [typical(replicas) for replicas in series.values()]
+
+
 def best_of(rows: list[Row], peer: bool) -> list[Best]:
     series: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
@@ -86,7 +102,7 @@ def best_of(rows: list[Row], peer: bool) -> list[Best]:
 def groups_of(paths: list[Path], peer_paths: list[Path]) -> list[Group]:
     """In the order of the files' rows. Raises BadFile where nothing has a time, or a file of peers is of
     no use to any group."""
-    own = [row for path in paths for row in read(path)]
+    own = typical_of([row for path in paths for row in read(path)])
     groups: list[Group] = []
     for row in own:
         if row["operator"] == "control" or not timed(row):
@@ -97,7 +113,7 @@ def groups_of(paths: list[Path], peer_paths: list[Path]) -> list[Group]:
         raise BadFile(f"{', '.join(map(str, paths))}: no timed rows")
     peers: list[Row] = []
     for path in peer_paths:
-        rows = read(path)
+        rows = typical_of(read(path))
         if not any(belongs(row, group) for row in rows for group in groups):
             raise BadFile(f"{path}: no row is of an operator, problem and device of {', '.join(map(str, paths))}")
         peers += rows

@@ -1,0 +1,216 @@
+"""A run on a page: each group's times beside the floor with peers, how its samples are spread, and its table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from statistics import median
+
+from fusebench_tools import page
+from fusebench_tools.limits import Lines, lines_of
+from fusebench_tools.page import Cell, Column
+from fusebench_tools.palette import COLOURS
+from fusebench_tools.records import Row, read_table
+from fusebench_tools.results import Best, Group
+from fusebench_tools.svg import CHARACTER, Drawing, Scale, time_label
+
+COLUMNS = [Column("variant"), Column("precision"), Column("median", True), Column("of floor", True, hint="median over the memory floor"),
+           Column("spread", True, hint="interquartile range over the median"), Column("GB/s", True), Column("% of copy", True),
+           Column("max abs error", True), Column("within 1e-4"), Column("bit-equal %", True), Column("speed-up", True),
+           Column("configuration")]
+DATA = ["operator", "problem", "device", "device_name", "variant", "peer", "precision", "configuration", "median_ns", "q1_ns", "q3_ns",
+        "floor_ns", "copy_ns", "within_1e4", "max_abs_error", "toolkit", "timestamp_utc"]
+SAMPLE_COLUMNS = ["run_id", "operator", "variant", "configuration", "problem", "device", "replica", "sample", "ns", "throttled"]
+
+
+def colour_of(best: Best) -> str:
+    return COLOURS.get(best.row["precision"], "#999999")
+
+
+def notes_of(best: Best) -> str:
+    return " · ".join(note for note in (best.row["precision"], "peer" if best.peer else "", "in place" if best.in_place else "",
+                                        best.count_text) if note)
+
+
+def row_places(width: int) -> tuple[float, float, float]:
+    """Where a plot of rows has its bars begin, how high a row is, and where its bar is in that."""
+    return (300, 34, 8) if width >= 700 else (4, 52, 28)
+
+
+def shortened(text: str, most: int) -> str:
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def percent_label(percent: float) -> str:
+    return f"{percent:+g}%" if abs(percent) > 1e-9 else "0%"
+
+
+def row_name(drawing: Drawing, y: float, width: int, name: str, note: str, css: str = "name") -> None:
+    note = shortened(note, 44 if width >= 700 else 58)
+    if width >= 700:
+        drawing.text(292, y + 14, name, css, "end")
+        drawing.text(292, y + 27, note, "note", "end")
+    else:
+        drawing.text(4, y + 12, name, css)
+        drawing.text(4, y + 24, note, "note")
+
+
+def draw_times(group: Group, lines: Lines, width: int) -> Drawing:
+    """A bar's length is the distance from the floor, on a logarithmic scale."""
+    left, height, bar = row_places(width)
+    marks = [ns for ns in (lines.floor_ns, lines.copy_ns) if ns]
+    times = [best.median_ns for best in group.best]
+    low, high = min(times + marks), max(times + marks)
+    low = low if low == lines.floor_ns else low * 0.8  # each bar must have a length
+    # As much room behind the longest bar as its label takes.
+    scale = Scale(low, max(high, low * 1.05), left, width - 25 * CHARACTER, log=True)
+    bottom = 6 + height * len(group.best)
+    drawing = Drawing(width, bottom + 24, f"time of each variant of {group.operator} beside the memory floor")
+    drawing.x_axis(scale, 4, bottom, time_label)
+    for i, best in enumerate(group.best):
+        y = 6 + i * height
+        row_name(drawing, y, width, best.row["variant"], notes_of(best), "peer-name" if best.peer else "name")
+        end = scale(best.median_ns)
+        drawing.rect(left, y + bar, end - left, 16, "peer" if best.peer else "bar", f"--c:{colour_of(best)}",
+                     f"{best.row['variant']}: {time_label(best.median_ns)}, {best.row['configuration']}")
+        q1, q3 = best.number("q1_ns"), best.number("q3_ns")
+        if q1 and q3:
+            drawing.line(scale(q1), y + bar + 8, max(scale(q3), scale(q1) + 1), y + bar + 8, "thin")
+        text = time_label(best.median_ns)
+        if lines.floor_ns:
+            text += f" · {best.median_ns / lines.floor_ns:.3g}× floor"
+        behind = max(end, scale(lines.copy_ns) if lines.copy_ns and abs(scale(lines.copy_ns) - end) < 100 else end) + 6
+        drawing.text(behind, y + bar + (7 if best.within_1e4 is False else 12), text)
+        if best.within_1e4 is False:
+            drawing.text(behind, y + bar + 19, "misses 1e-4", "alarm")
+    # On a phone names stand above the bars, where a line must not strike them out.
+    stretches = [(2.0, float(bottom))] if width >= 700 else [(6 + i * height + bar - 2.0, 6 + i * height + bar + 18.0) for i in range(len(group.best))]
+    for ns, css in ((lines.floor_ns, "strong"), (lines.copy_ns, "dashed")):
+        for top, end in stretches if ns else []:
+            drawing.line(scale(ns), top, scale(ns), end, css)
+    return drawing
+
+
+def times_figure(group: Group, lines: Lines, stem: str) -> str:
+    used = {best.row["precision"] for best in group.best}
+    entries = [("", colour, name) for name, colour in COLOURS.items() if name in used]
+    if any(best.peer for best in group.best):
+        entries.append(("peer", "", "peer, not ranked"))
+    if lines.floor_ns:
+        entries.append(("line", "var(--ink)", f"memory floor {time_label(lines.floor_ns)}"))
+    if lines.copy_ns:
+        entries.append(("line dashed", "var(--ink)", f"at a copy's rate {time_label(lines.copy_ns)}"))
+    data = page.csv_text(DATA, ([(best.row | {"peer": str(best.peer).lower(), "floor_ns": lines.floor_ns,
+                                              "copy_ns": lines.copy_ns})[name] for name in DATA] for best in group.best))
+    return page.figure(lambda width: draw_times(group, lines, width),
+                       "Median of cold calls, logarithmic, shorter is better; the short line: quartiles.", f"{stem}.times", data,
+                       page.legend(entries))
+
+
+def samples_of(path: Path) -> list[Row]:
+    return [row for _, row in read_table(path, SAMPLE_COLUMNS)]
+
+
+def values_of(group: Group, rows: list[Row], samples: list[Row]) -> dict[str, list[float]]:
+    """What is known of each variant's spread, for the configuration that the table shows: samples, else the replicas' medians."""
+    found: dict[str, list[float]] = {}
+    for best in group.best:
+        if best.peer:
+            continue
+        key = ("operator", "variant", "configuration", "problem", "device")
+        same = [row for row in rows if all(row[k] == best.row[k] for k in key)]
+        runs = {row["run_id"] for row in same}
+        values = [float(s["ns"]) for s in samples if s["run_id"] in runs and all(s[k] == best.row[k] for k in key)]
+        values = values or ([float(row["median_ns"]) for row in same if row["median_ns"]] if len(same) > 1 else [])
+        if values:
+            found[best.row["variant"]] = values
+    return found
+
+
+def draw_spread(group: Group, values: dict[str, list[float]], width: int) -> Drawing:
+    """Each variant's distribution around its own median, in percent; each hump is as high as any other."""
+    left, height, _ = row_places(width)
+    shown = [best for best in group.best if best.row["variant"] in values and not best.peer]
+    relative = {best.row["variant"]: [100 * (v / median(values[best.row["variant"]]) - 1) for v in values[best.row["variant"]]]
+                for best in shown}
+    every = sorted(v for of_variant in relative.values() for v in of_variant)
+    # What is far out is counted at the edge, so that one straggler does not flatten the rest.
+    low = min(every[int(0.01 * (len(every) - 1))], -0.5) * 1.15
+    high = max(every[int(0.99 * (len(every) - 1))], 0.5) * 1.15
+    scale = Scale(low, high, left, width - 8)
+    bottom = 8 + height * len(shown)
+    drawing = Drawing(width, bottom + 24, f"distribution of the samples of each variant of {group.operator}")
+    drawing.x_axis(scale, 4, bottom, percent_label)
+    bins = 120 if width >= 700 else 60
+    for i, best in enumerate(shown):
+        of_variant = relative[best.row["variant"]]
+        base = 8 + (i + 1) * height - 4
+        row_name(drawing, 8 + i * height, width, best.row["variant"], f"{len(of_variant)} around {time_label(best.median_ns)}")
+        if len(of_variant) < 30:
+            for value in of_variant:
+                drawing.circle(scale(min(max(value, low), high)), base - 9, 3.5, "dot", f"--c:{colour_of(best)};fill-opacity:.6")
+            continue
+        counts = [0] * bins
+        for value in of_variant:
+            counts[min(bins - 1, max(0, int((value - low) / (high - low) * bins)))] += 1
+        step = (scale.last - scale.first) / bins
+        points = [(scale.first, base)]
+        for b, count in enumerate(counts):
+            top = base - 24 * count / max(counts)
+            points += [(scale.first + b * step, top), (scale.first + (b + 1) * step, top)]
+        drawing.path([*points, (scale.last, base)], "hump", f"--c:{colour_of(best)}", closed=True)
+        drawing.line(scale.first, base, scale.last, base, "grid")
+    drawing.line(scale(0), 4, scale(0), bottom, "rule")
+    return drawing
+
+
+def spread_figure(group: Group, values: dict[str, list[float]], stem: str) -> str:
+    data = page.csv_text(["variant", "ns"], ([name, ns] for name, of_variant in values.items() for ns in of_variant))
+    return page.figure(lambda width: draw_spread(group, values, width),
+                       "How samples (or, with fewer than 30, replicas' medians) lie about their median; what is far out is "
+                       "counted at the edge.", f"{stem}.samples", data)
+
+
+def table_row(best: Best, group: Group, lines: Lines) -> list[Cell | str]:
+    row, ns, control = best.row, best.median_ns, best.row["operator"] == "control"
+    q1, q3, baseline = best.number("q1_ns"), best.number("q3_ns"), group.baseline_ns()
+    within = "" if control or best.within_1e4 is None else "yes" if best.within_1e4 else "no"
+    notes = ", ".join(note for note in ("peer" if best.peer else "", "in place" if best.in_place else "", best.count_text) if note)
+    return [row["variant"] + (f" ({notes})" if notes else ""), "control" if control else row["precision"], Cell(time_label(ns), ns),
+            number(None if control or not lines.floor_ns else ns / lines.floor_ns, ".3g", "×"),
+            number(None if q1 is None or q3 is None else 100 * (q3 - q1) / ns, ".1f", "%"),
+            number(best.number("throughput_gbps"), ".0f"), number(None if control else best.number("ceiling_percent"), ".1f"),
+            number(None if control else best.number("max_abs_error"), ".1e"), Cell(within, css="bad" if within == "no" else ""),
+            number(None if control else best.number("bit_equal_percent"), ".2f"),
+            number(None if control or not baseline else baseline / ns, ".2f", "×"), row["configuration"]]
+
+
+def number(value: float | None, form: str, suffix: str = "") -> Cell:
+    return page.number(value, form, suffix)
+
+
+def section(group: Group, rows: list[Row], samples: list[Row], peak_gbps: float | None, stem: str) -> str:
+    lines, own = lines_of(group, peak_gbps), group.own
+    parts = [f"<h2>{page.escape(group.operator)} on {page.escape(own['device_name'] or group.device)}</h2>",
+             f'<p class="muted">{page.escape(group.problem)} · driver {page.escape(own["driver"])} · {page.escape(own["toolkit"])} · '
+             f'{page.escape(own["timestamp_utc"][:10])} · commit {page.escape(own["git_commit"][:10])}</p>',
+             times_figure(group, lines, stem)]
+    values = values_of(group, rows, samples)
+    if values:
+        parts += ["<h3>Spread</h3>", spread_figure(group, values, stem)]
+    parts.append(page.table(COLUMNS, (table_row(best, group, lines) for best in group.best + group.controls)))
+    return "".join(parts)
+
+
+def verdict(groups: list[Group], rows: list[Row]) -> str:
+    """The fastest within 1e-4 of each group, and what did not pass."""
+    bad = [f"{r['operator']} {r['variant']} {r['configuration']}: {r['outcome']}{', ' if r['reason'] else ''}{r['reason']}"
+           for r in rows if r["outcome"] not in ("passed", "unavailable")]
+    items = []
+    for group in groups:
+        right = [b for b in group.best if not b.peer and b.within_1e4 and not b.in_place]
+        if right:
+            items.append(f"{group.operator} on {group.device}: {right[0].row['variant']}, {time_label(right[0].median_ns)}, is the fastest "
+                         "within 1e-4 of the exact reference order")
+    if bad:
+        return page.verdict("bad", f"{len(bad)} did not pass", [*bad[:20], *([f"and {len(bad) - 20} more"] if len(bad) > 20 else []), *items])
+    return page.verdict("good", "Everything that ran is right", items)

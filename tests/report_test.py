@@ -1,0 +1,334 @@
+#!/usr/bin/env python3
+"""The page of scripts/report. Usage: report_test.py ROOT [CLASS]. Catches a page that needs the network, lies about its
+verdict, takes a name for markup, hides a plot's data, does not sort, logs an error, or runs off a phone's screen. Class Browser
+looks at it in headless Chromium, and is skipped without that and Selenium (scripts/setup --browser installs both).
+"""
+
+from __future__ import annotations
+
+import base64
+import csv
+import importlib.util
+import io
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+from html.parser import HTMLParser
+from pathlib import Path
+
+ROOT = Path(sys.argv[1]).resolve()
+sys.path.insert(0, str(ROOT / "scripts"))
+sys.dont_write_bytecode = True
+
+from fusebench_tools import change_points, curves, history, page_comparison, records, svg  # noqa: E402
+
+CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
+HAS_SELENIUM = importlib.util.find_spec("selenium") is not None
+SYSTEM_PYTHON = "/usr/bin/python3"  # for which apt-get installs Selenium
+if not HAS_SELENIUM and "FUSEBENCH_REPORT_TEST" not in os.environ and Path(SYSTEM_PYTHON).exists():
+    os.execve(SYSTEM_PYTHON, [SYSTEM_PYTHON, *sys.argv], os.environ | {"FUSEBENCH_REPORT_TEST": "1"})
+try:
+    change_points.otava()
+    HAS_OTAVA = True
+except records.BadFile:
+    HAS_OTAVA = False
+NASTY = '<b>&"\'</b>'
+
+
+def run_row(variant: str, median_ns: float | str, **more: object) -> dict[str, object]:
+    return dict.fromkeys(records.columns(), "") | {
+        "schema_version": 1, "run_id": "r", "timestamp_utc": "2026-01-01T00:00:00Z", "git_commit": "c", "operator": "op",
+        "variant": variant, "configuration": "default", "problem": "n=1", "device": "cuda", "precision": "float32", "replica": 0,
+        "outcome": "passed", "median_ns": median_ns, "q1_ns": median_ns, "q3_ns": median_ns, "useful_bytes": 4800000,
+        "throughput_gbps": 1000, "within_1e4": "true", "device_name": "NVIDIA H200", "driver": "1", "toolkit": "2"} | more
+
+
+def comparison_row(verdict: str, variant: str, ratio: float | str, **more: object) -> dict[str, object]:
+    return dict.fromkeys(page_comparison.NEEDED, "") | {
+        "verdict": verdict, "operator": "op", "variant": variant, "configuration": "default", "problem": "n=1", "device": "cuda",
+        "old_replicas": 10, "new_replicas": 10, "old_median_ns": 1000, "new_median_ns": 1000 * (ratio or 1), "ratio": ratio,
+        "ratio_low": ratio and ratio - 0.01, "ratio_high": ratio and ratio + 0.01, "p": ratio and 0.001} | more
+
+
+class Case(unittest.TestCase):
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        self.html = self.folder / "page.html"
+
+    def write(self, name: str, rows: list[dict[str, object]]) -> Path:
+        path = self.folder / name
+        with path.open("w", newline="") as file:
+            writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(rows)
+        return path
+
+    def report(self, *arguments: object) -> subprocess.CompletedProcess[str]:
+        return subprocess.run([sys.executable, "-B", ROOT / "scripts/report", *map(str, arguments)], capture_output=True, text=True,
+                              timeout=300)
+
+    def page(self, *arguments: object) -> str:
+        result = self.report(*arguments, "--html", self.html)
+        self.assertEqual((result.returncode, result.stderr), (0, ""), result)
+        return self.html.read_text(encoding="utf-8")
+
+    def run_csv(self) -> Path:
+        path = self.write("run.csv", [run_row("copy", 1500, operator="control", throughput_gbps=3200),
+                                      *(run_row("a", 3000 + 10 * r, replica=r) for r in (2, 0, 1)),
+                                      run_row("b", 40000, precision="tf32", within_1e4="false"),
+                                      run_row(NASTY, 9000, precision="bf16"), run_row("broken", "", outcome="wrong", reason="all zero")])
+        key = ("run_id", "operator", "variant", "configuration", "problem", "device", "replica")
+        samples = [dict(zip(key, ("r", "op", "b", "default", "n=1", "cuda", 0))) | {
+            "sample": i, "ns": 40000 + 37 * (i * 7919 % 101), "sm_clock_mhz": "", "throttled": "false"} for i in range(200)]
+        self.write("run.samples.csv", samples)
+        return path
+
+    def comparison_csv(self) -> Path:
+        return self.write("comparison.csv", [comparison_row("newly wrong", "w", "", reason="wrong: x"), comparison_row("slower", "s", 1.1),
+                                             comparison_row("same", "t", 1.001), comparison_row("faster", "f", 0.5)])
+
+    def history_csv(self) -> Path:
+        rows = [dict.fromkeys(history.COLUMNS, "") | {
+            "schema_version": 1, "night": f"night {i}", "timestamp_utc": f"2026-{1 + i // 28:02}-{1 + i % 28:02}T00:00:00Z",
+            "git_commit": f"c{i}", "operator": "op", "variant": name, "configuration": "default", "problem": "n=1", "device": "cuda",
+            "precision": "float32", "outcome": "passed", "replicas": 10, "device_name": "NVIDIA H200", "driver": "1" if i < 30 else "2",
+            "toolkit": "2", "clock_policy": "default",
+            "median_ns": 1000 * (1 + 1e-3 * (i * 7919 % 11)) * (1.1 if i >= 60 and name == "creeps" else 1)}
+            for i in range(80) for name in ("steady", "creeps")]
+        path = self.folder / "machine.csv"
+        history.append(path, rows)
+        return path
+
+    def curves_csv(self) -> Path:
+        return self.write("s.curves.csv", [
+            dict(zip(curves.COLUMNS, ("space", strategy, draws, factor * (1000 + 400 / draws), 1000 + 900 / draws, 3000, 900, 0.5)))
+            for strategy, factor in (("model", 0.9), ("local", 1.0), ("random", 1.1)) for draws in range(1, 60)])
+
+    def peers_csv(self) -> Path:
+        return self.write("peers.csv", [run_row("torch", 5000, run_id="p")])
+
+    def everything(self) -> str:
+        return self.page(self.comparison_csv(), self.run_csv(), self.history_csv(), self.curves_csv(), "--with", self.peers_csv())
+
+
+class Structure(HTMLParser):
+    """Refuses what is closed in another order than it was opened; keeps links and the order of what matters."""
+
+    VOID = {"meta", "link", "br"}
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.links: list[str] = []
+        self.figures: list[str] = []
+        self.first: dict[str, int] = {}
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        given = dict(attributes)
+        for name in [tag, *(given.get("class") or "").split()]:
+            self.first.setdefault(name, self.getpos()[0] * 10**7 + self.getpos()[1])
+        self.links += [value or "" for name, value in attributes if name in ("href", "src", "xlink:href")]
+        if tag == "figure":
+            self.figures.append(given["id"] or "")
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        self.links += [value or "" for name, value in attributes if name in ("href", "src", "xlink:href")]
+
+    def handle_endtag(self, tag: str) -> None:
+        if not self.open or self.open.pop() != tag:
+            raise AssertionError(f"</{tag}> at {self.getpos()} closes nothing that is open")
+
+
+class Page(Case):
+    def test_it_stands_alone_and_its_verdicts_come_first(self) -> None:
+        structure = Structure()
+        structure.feed(self.everything())
+        self.assertEqual(structure.open, [])
+        self.assertLess(structure.first["verdict"], structure.first["figure"])
+        self.assertLess(structure.first["verdict"], structure.first["table"])
+        for link in structure.links:
+            self.assertTrue(link.startswith("data:"), link)
+        self.assertEqual(structure.figures, ["comparison.0.ratios", "op.cuda.times", "op.cuda.samples", "machine.history.0",
+                                             "machine.history.1", "tune.space"])
+
+    def test_each_plots_data_is_in_the_page(self) -> None:
+        text = self.everything()
+        data = {name: list(csv.DictReader(io.StringIO(base64.b64decode(packed).decode()))) for name, packed in
+                re.findall(r'download="([^"]+)" href="data:text/csv;base64,([^"]+)"', text)}
+        self.assertEqual(len(data), text.count("<figure "))
+        self.assertEqual([r["variant"] for r in data["comparison.0.ratios.csv"]], ["s", "t", "f"])
+        # Of replicas the one with the median of their medians.
+        self.assertEqual([(r["variant"], r["median_ns"], r["peer"], r["floor_ns"], r["copy_ns"]) for r in data["op.cuda.times.csv"]],
+                         [("a", "3010", "false", "1000", "1500"), ("torch", "5000", "true", "1000", "1500"),
+                          (NASTY, "9000", "false", "1000", "1500"), ("b", "40000", "false", "1000", "1500")])
+        self.assertEqual([len([r for r in data["op.cuda.samples.csv"] if r["variant"] == name]) for name in "ab"], [3, 200])
+        self.assertEqual(len(data["machine.history.0.csv"]), 80)
+        self.assertEqual(len(data["tune.space.csv"]), 3 * 59)
+
+    def test_the_verdict_is_that_of_the_file(self) -> None:
+        for rows, kind, words in (([("slower", 1.1)], "bad", "Regressed: 1 slower"), ([("newly wrong", "")], "bad", "Regressed: 1 newly"),
+                                  ([("same", 1.0), ("ambiguous", 1.1)], "good", "Nothing slower"), ([("ambiguous", 1.1)], "doubt", "No verdict"),
+                                  ([("gone", "")], "doubt", "No verdict")):
+            text = self.page(self.write("c.csv", [comparison_row(verdict, "v", ratio) for verdict, ratio in rows]))
+            self.assertIn(f'<div class="verdict {kind}"><strong>{words}', text, rows)
+        control = comparison_row("slower", "copy", 1.1, operator="control")
+        text = self.page(self.write("c.csv", [comparison_row("same", "v", 1.0), control]))
+        self.assertIn('<div class="verdict good">', text)
+        self.assertIn("the machine drifted: the control copy became slower", text)
+        self.assertIn('<div class="verdict bad"><strong>1 did not pass', self.page(self.run_csv()))
+        self.assertIn("<strong>Everything that ran is right", self.page(self.peers_csv()))
+        self.assertIn("1 did not pass", self.page(self.write("untimed.csv", [run_row("a", "", outcome="wrong")])))
+
+    def test_the_historys_verdict_is_that_of_its_change_points(self) -> None:
+        text = self.page(self.history_csv())
+        self.assertIn("History of machine: 1 series slower now" if HAS_OTAVA else "no change points were looked for", text)
+        self.assertIn("now 2<", text)  # where the driver changed
+
+    def test_names_are_no_markup(self) -> None:
+        text = self.everything()
+        self.assertNotIn(NASTY, text)
+        self.assertIn("&lt;b&gt;&amp;&quot;&#x27;&lt;/b&gt;", text)
+
+    def test_bad_input_is_one_line_and_code_2_and_an_earlier_page_stays(self) -> None:
+        run, comparison = self.run_csv(), self.comparison_csv()
+        self.html.write_text("precious")
+        torn, wordy = self.folder / "torn.csv", self.folder / "wordy.csv"
+        torn.write_text(comparison.read_text()[:-3])
+        wordy.write_text(comparison.read_text().replace(",1.1,", ",nan,"))
+        for arguments, words in (([run], ["--html"]), ([torn, "--html", self.html], ["torn.csv", "cut off"]),
+                                 ([wordy, "--html", self.html], ["wordy.csv:3", "'nan'"]),
+                                 ([comparison, "--html", comparison], ["this would replace", "comparison.csv"]),
+                                 ([run, "--html", self.folder / "no/page.html"], ["its folder is missing"]),
+                                 ([comparison, "--html", self.html, "--with", run], ["--with"]),
+                                 ([comparison, "--out", self.folder / "plots"], ["comparison.csv", "--html"]),
+                                 ([self.folder / "absent.csv", "--html", self.html], ["absent.csv"])):
+            with self.subTest(arguments=arguments):
+                result = self.report(*arguments)
+                self.assertEqual((result.returncode, result.stdout), (2, ""), result)
+                self.assertEqual(len(result.stderr.strip().splitlines()), 1, result.stderr)
+                for word in words:
+                    self.assertIn(word, result.stderr)
+        self.assertEqual(self.html.read_text(), "precious")
+        self.assertFalse((self.folder / "plots").exists())
+
+    def test_ticks_are_round_in_range_and_not_too_many(self) -> None:
+        for low, high in ((0, 1), (-3.7, 9.1), (99.5, 100.5), (1e-9, 2e-9), (-50, 150)):
+            for most in (2, 5, 12):
+                ticks = svg.linear_ticks(low, high, most)
+                self.assertTrue(1 <= len(ticks) <= most, (low, high, most, ticks))
+                self.assertTrue(all(low - 1e-9 <= t <= high + 1e-9 for t in ticks), (low, high, ticks))
+        for low, high in ((1, 10), (120, 25000), (0.3, 3e6), (100, 103)):
+            ticks = svg.log_ticks(low, high, 6)
+            self.assertTrue(2 <= len(ticks) <= 6 and all(low <= t <= high for t in ticks), (low, high, ticks))
+
+
+@unittest.skipUnless(CHROMIUM and DRIVER and HAS_SELENIUM, "no chromium, chromedriver or Selenium; scripts/setup --browser installs them")
+class Browser(Case):
+    def setUp(self) -> None:
+        super().setUp()
+        from selenium import webdriver
+        from selenium.webdriver.chrome.service import Service
+
+        options = webdriver.ChromeOptions()
+        options.binary_location = CHROMIUM
+        # A container has no room for its sandbox, nor for much shared memory.
+        for word in ("headless=new", "no-sandbox", "disable-gpu", "disable-dev-shm-usage", f"user-data-dir={self.folder / 'profile'}"):
+            options.add_argument(f"--{word}")
+        options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+        options.add_experimental_option("prefs", {"download.default_directory": str(self.folder / "downloads")})
+        self.browser = webdriver.Chrome(service=Service(DRIVER), options=options)
+        self.addCleanup(self.browser.quit)
+
+    def look(self, width: int, **features: str) -> None:
+        self.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride",
+                                     {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": width < 700})
+        self.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {
+            "media": features.pop("media", ""), "features": [{"name": name.replace("_", "-"), "value": value} for name, value in features.items()]})
+        self.browser.get(self.html.as_uri())
+
+    def ask(self, script: str) -> object:
+        return self.browser.execute_script(f"return {script}")
+
+    def test_it_logs_nothing_and_every_plot_has_ink_on_a_desk_a_phone_and_paper_by_day_and_night(self) -> None:
+        figures = self.everything().count("<figure ")
+        grounds = set()
+        for width in (1200, 375):
+            for media, scheme in (("screen", "light"), ("screen", "dark"), ("print", "light")):
+                with self.subTest(width=width, media=media, scheme=scheme):
+                    self.look(width, media=media, prefers_color_scheme=scheme)
+                    grounds.add((scheme, self.ask("getComputedStyle(document.body).backgroundColor")))
+                    boxes = self.ask("[...document.querySelectorAll('figure svg')].map(s => s.getBoundingClientRect())"
+                                     ".filter(b => b.width > 0).map(b => [b.width, b.height])")
+                    self.assertEqual(len(boxes), figures)
+                    self.assertTrue(all(w > 0.8 * min(width, 700) and h > 40 for w, h in boxes), boxes)
+                    self.assertTrue(self.ask("[...document.querySelectorAll('figure svg')].every(s => "
+                                             "s.querySelectorAll('.bar,.peer,.dot,.hump,.curve').length > 0)"))
+                    if media == "screen":
+                        self.assertLessEqual(self.ask("document.documentElement.scrollWidth"), width)
+        self.assertEqual(len(grounds), 2)
+        self.assertEqual(self.browser.get_log("browser"), [])
+
+    def test_no_text_of_a_plot_is_cut_off_or_smaller_than_9_pixels(self) -> None:
+        self.everything()
+        for width in (1200, 375):
+            self.look(width)
+            bad = self.ask("[...document.querySelectorAll('figure svg text')].filter(t => t.getBoundingClientRect().width).filter(t => {"
+                           " const s = t.ownerSVGElement.getBoundingClientRect(), b = t.getBoundingClientRect();"
+                           " const size = parseFloat(getComputedStyle(t).fontSize) * s.width / t.ownerSVGElement.viewBox.baseVal.width;"
+                           " return b.left < s.left - 1 || b.right > s.right + 1 || size < 9; }).map(t => t.textContent)")
+            self.assertEqual(bad, [], width)
+
+    def test_a_click_sorts_a_table_by_numbers_or_words_and_a_second_one_the_other_way(self) -> None:
+        self.page(self.run_csv(), "--with", self.peers_csv())
+        self.look(1200)
+
+        def shown(column: str) -> list[str]:
+            self.browser.execute_script("[...document.querySelectorAll('th button')].find(b => b.textContent === arguments[0]).click()", column)
+            return self.ask("[...document.querySelector('tbody').rows].map(r => r.cells[0].textContent)")
+
+        a, peer, nasty, b, copy = "a", "torch (peer)", NASTY, "b", "copy"
+        self.assertEqual(shown("median"), [copy, a, peer, nasty, b])
+        self.assertEqual(shown("median"), [b, nasty, peer, a, copy])
+        self.assertEqual(shown("of floor"), [a, peer, nasty, b, copy])  # a control has none, and stays last
+        self.assertEqual(shown("of floor"), [b, nasty, peer, a, copy])
+        self.assertEqual(self.ask("document.querySelectorAll('th[aria-sort]').length"), 1)
+        self.assertEqual(shown("variant")[-4:], [a, b, copy, peer])
+
+    def test_a_plots_data_is_downloaded(self) -> None:
+        self.page(self.comparison_csv())
+        self.look(1200)
+        self.browser.find_element("css selector", "a.download").click()
+        from selenium.webdriver.support.ui import WebDriverWait
+
+        path = self.folder / "downloads/comparison.0.ratios.csv"
+        WebDriverWait(self.browser, 30).until(lambda _: path.is_file())
+        with path.open() as file:
+            self.assertEqual([row["variant"] for row in csv.DictReader(file)], ["s", "t", "f"])
+
+    def test_screenshots_for_a_person_to_look_at(self) -> None:
+        out = os.environ.get("FUSEBENCH_SCREENSHOTS")
+        if not out:
+            self.skipTest("FUSEBENCH_SCREENSHOTS names no folder")
+        self.everything()
+        for width in (1200, 375):
+            for scheme in ("light", "dark"):
+                self.look(width, prefers_color_scheme=scheme)
+                height = self.ask("document.documentElement.scrollHeight")
+                shot = self.browser.execute_cdp_cmd("Page.captureScreenshot", {
+                    "captureBeyondViewport": True, "clip": {"x": 0, "y": 0, "width": width, "height": height, "scale": 1}})
+                (Path(out) / f"report.{scheme}.{width}.png").write_bytes(base64.b64decode(shot["data"]))
+
+
+if __name__ == "__main__":
+    outcome = unittest.main(argv=[sys.argv[0], *sys.argv[2:]], verbosity=2, exit=False).result
+    if outcome.testsRun == len(outcome.skipped) > 0:
+        print("SKIPPED:", outcome.skipped[0][1])  # CTest reads this
+    sys.exit(not outcome.wasSuccessful())
