@@ -31,6 +31,7 @@ class Column:
     name: str
     number: bool = False
     wordy: bool = False
+    long: bool = False  # a name that paper may break anywhere
     hint: str = ""
 
 
@@ -71,9 +72,9 @@ def table(columns: list[Column], rows: Iterable[list[Cell | str]]) -> str:
     body = []
     for row in rows:
         cells = []
-        for column, cell in zip(columns, row, strict=True):
+        for column, cell in zip(columns, row):
             cell = cell if isinstance(cell, Cell) else Cell(cell)
-            css = " ".join(word for word in ("number" if column.number else "", "wordy" if column.wordy else "", cell.css) if word)
+            css = " ".join(word for word in ("number" if column.number else "", "wordy" if column.wordy else "", "long" if column.long else "", cell.css) if word)
             value = cell.value if cell.value is not None else "" if column.number else None
             cells.append(f"<td{f' class={chr(34)}{css}{chr(34)}' if css else ''}"
                          + (f' data-value="{escape(text_of(value))}"' if value is not None else "") + f">{escape(cell.text)}</td>")

@@ -17,9 +17,9 @@ BY_HARM = ["newly wrong", "slower", "gone", "ambiguous", "not comparable", "new"
 KINDS = {"newly wrong": "bad", "slower": "bad", "gone": "doubt", "ambiguous": "doubt", "faster": "good"}
 COLOURS = {"bad": "var(--bad)", "doubt": "var(--doubt)", "good": "var(--good)"}
 MOST_SHOWN = 60
-COLUMNS = [Column("verdict"), Column("variant"), Column("ratio", True, hint="new over old"), Column("low", True, hint="95% interval of the ratio"),
+COLUMNS = [Column("verdict"), Column("variant", long=True), Column("ratio", True, hint="new over old"), Column("low", True, hint="95% interval of the ratio"),
            Column("high", True), Column("p", True), Column("old median", True), Column("new median", True), Column("reason", wordy=True),
-           Column("operator"), Column("configuration"), Column("problem"), Column("device")]
+           Column("operator", long=True), Column("configuration", long=True), Column("problem", long=True), Column("device")]
 
 
 def read(path: Path) -> list[Row]:

@@ -11,9 +11,9 @@ from fusebench_tools.page import Cell, Column
 from fusebench_tools.svg import Drawing, Scale, time_label
 
 MOST_SHOWN = 40
-COLUMNS = [Column("state"), Column("variant"), Column("nights", True), Column("last night"), Column("median", True, hint="of the last night"),
-           Column("last change", True), Column("since"), Column("operator"),
-           Column("configuration"), Column("problem"), Column("device")]
+COLUMNS = [Column("state"), Column("variant", long=True), Column("nights", True), Column("last night"), Column("median", True, hint="of the last night"),
+           Column("last change", True), Column("since"), Column("operator", long=True),
+           Column("configuration", long=True), Column("problem", long=True), Column("device")]
 DATA = ["night", "timestamp_utc", "git_commit", *SERIES, "device_name", "driver", "toolkit", "clock_policy", "median_ns", "low_ns",
         "high_ns"]
 

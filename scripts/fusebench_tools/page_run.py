@@ -13,10 +13,10 @@ from fusebench_tools.records import Row, read_table
 from fusebench_tools.results import Best, Group
 from fusebench_tools.svg import CHARACTER, Drawing, Scale, time_label
 
-COLUMNS = [Column("variant"), Column("precision"), Column("median", True), Column("of floor", True, hint="median over the memory floor"),
+COLUMNS = [Column("variant", long=True), Column("precision"), Column("median", True), Column("of floor", True, hint="median over the memory floor"),
            Column("spread", True, hint="interquartile range over the median"), Column("GB/s", True), Column("% of copy", True),
            Column("max abs error", True), Column("within 1e-4"), Column("bit-equal %", True), Column("speed-up", True),
-           Column("configuration")]
+           Column("configuration", long=True)]
 DATA = ["operator", "problem", "device", "device_name", "variant", "peer", "precision", "configuration", "median_ns", "q1_ns", "q3_ns",
         "floor_ns", "copy_ns", "within_1e4", "max_abs_error", "toolkit", "timestamp_utc"]
 SAMPLE_COLUMNS = ["run_id", "operator", "variant", "configuration", "problem", "device", "replica", "sample", "ns", "throttled"]
@@ -155,7 +155,7 @@ def draw_spread(group: Group, values: dict[str, list[float]], width: int) -> Dra
         step = (scale.last - scale.first) / bins
         points = [(scale.first, base)]
         for b, count in enumerate(counts):
-            top = base - 24 * count / max(counts)
+            top = base - (24 if width >= 700 else 19) * count / max(counts)
             points += [(scale.first + b * step, top), (scale.first + (b + 1) * step, top)]
         drawing.path([*points, (scale.last, base)], "hump", f"--c:{colour_of(best)}", closed=True)
         drawing.line(scale.first, base, scale.last, base, "grid")
