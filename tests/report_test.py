@@ -203,7 +203,9 @@ class Page(Case):
         torn, wordy = self.folder / "torn.csv", self.folder / "wordy.csv"
         torn.write_text(comparison.read_text()[:-3])
         wordy.write_text(comparison.read_text().replace(",1.1,", ",nan,"))
-        for arguments, words in (([run], ["--html"]), ([torn, "--html", self.html], ["torn.csv", "cut off"]),
+        for arguments, words in (([run], ["--html"]),
+                                 ([run, "--out", self.folder / "plots", "--png", self.folder], ["--html FILE"]),
+                                 ([torn, "--html", self.html], ["torn.csv", "cut off"]),
                                  ([wordy, "--html", self.html], ["wordy.csv:3", "'nan'"]),
                                  ([comparison, "--html", comparison], ["this would replace", "comparison.csv"]),
                                  ([run, "--html", self.folder / "no/page.html"], ["its folder is missing"]),
@@ -251,7 +253,8 @@ class Browser(Case):
         self.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride",
                                      {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": width < 700})
         self.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {
-            "media": features.pop("media", ""), "features": [{"name": name.replace("_", "-"), "value": value} for name, value in features.items()]})
+            "media": features.pop("media", ""),
+            "features": [{"name": name.replace("_", "-"), "value": value} for name, value in features.items()]})
         self.browser.get(self.html.as_uri())
 
     def ask(self, script: str) -> object:
@@ -291,7 +294,8 @@ class Browser(Case):
         self.look(1200)
 
         def shown(column: str) -> list[str]:
-            self.browser.execute_script("[...document.querySelectorAll('th button')].find(b => b.textContent === arguments[0]).click()", column)
+            self.browser.execute_script("[...document.querySelectorAll('th button')].find(b => b.textContent === arguments[0])"
+                                        ".click()", column)
             return self.ask("[...document.querySelector('tbody').rows].map(r => r.cells[0].textContent)")
 
         a, peer, nasty, b, copy = "a", "torch (peer)", NASTY, "b", "copy"
@@ -312,6 +316,17 @@ class Browser(Case):
         WebDriverWait(self.browser, 30).until(lambda _: path.is_file())
         with path.open() as file:
             self.assertEqual([row["variant"] for row in csv.DictReader(file)], ["s", "t", "f"])
+
+    def test_its_plots_come_as_pictures(self) -> None:
+        text = self.page(self.comparison_csv(), self.run_csv(), "--png", self.folder / "png")
+        names = sorted(path.name for path in (self.folder / "png").iterdir())
+        self.assertEqual(names, ["comparison.0.ratios.png", "op.cuda.samples.png", "op.cuda.times.png"])
+        self.assertEqual(len(names), text.count("<figure "))
+        for name in names:
+            data = (self.folder / "png" / name).read_bytes()
+            self.assertEqual(data[:8], b"\x89PNG\r\n\x1a\n")
+            width, height = (int.from_bytes(data[i:i + 4], "big") for i in (16, 20))
+            self.assertTrue(width > 1600 and height > 150, (name, width, height))
 
     def test_screenshots_for_a_person_to_look_at(self) -> None:
         out = os.environ.get("FUSEBENCH_SCREENSHOTS")

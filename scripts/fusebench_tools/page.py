@@ -66,18 +66,23 @@ def legend(entries: Iterable[tuple[str, str, str]]) -> str:
         f'<li><span class="swatch {css}" style="--c:{colour}"></span>{escape(text)}</li>' for css, colour, text in entries) + "</ul>"
 
 
+def attribute(name: str, value: str) -> str:
+    return f' {name}="{escape(value)}"' if value else ""
+
+
 def table(columns: list[Column], rows: Iterable[list[Cell | str]]) -> str:
-    head = "".join(f'<th scope="col"{" class=number" if c.number else ""}{f" title={chr(34)}{escape(c.hint)}{chr(34)}" if c.hint else ""}>'
+    head = "".join(f'<th scope="col"{attribute("class", "number" if c.number else "")}{attribute("title", c.hint)}>'
                    f"<button>{escape(c.name)}</button></th>" for c in columns)
     body = []
     for row in rows:
         cells = []
         for column, cell in zip(columns, row):
             cell = cell if isinstance(cell, Cell) else Cell(cell)
-            css = " ".join(word for word in ("number" if column.number else "", "wordy" if column.wordy else "", "long" if column.long else "", cell.css) if word)
+            marks = {"number": column.number, "wordy": column.wordy, "long": column.long, cell.css: bool(cell.css)}
+            css = " ".join(word for word, has in marks.items() if has)
             value = cell.value if cell.value is not None else "" if column.number else None
-            cells.append(f"<td{f' class={chr(34)}{css}{chr(34)}' if css else ''}"
-                         + (f' data-value="{escape(text_of(value))}"' if value is not None else "") + f">{escape(cell.text)}</td>")
+            sorts_by = "" if value is None else f' data-value="{escape(text_of(value))}"'
+            cells.append(f'<td{attribute("class", css)}{sorts_by}>{escape(cell.text)}</td>')
         body.append(f"<tr>{''.join(cells)}</tr>")
     return f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{"".join(body)}</tbody></table></div>'
 

@@ -17,7 +17,8 @@ BY_HARM = ["newly wrong", "slower", "gone", "ambiguous", "not comparable", "new"
 KINDS = {"newly wrong": "bad", "slower": "bad", "gone": "doubt", "ambiguous": "doubt", "faster": "good"}
 COLOURS = {"bad": "var(--bad)", "doubt": "var(--doubt)", "good": "var(--good)"}
 MOST_SHOWN = 60
-COLUMNS = [Column("verdict"), Column("variant", long=True), Column("ratio", True, hint="new over old"), Column("low", True, hint="95% interval of the ratio"),
+COLUMNS = [Column("verdict"), Column("variant", long=True), Column("ratio", True, hint="new over old"),
+           Column("low", True, hint="95% interval of the ratio"),
            Column("high", True), Column("p", True), Column("old median", True), Column("new median", True), Column("reason", wordy=True),
            Column("operator", long=True), Column("configuration", long=True), Column("problem", long=True), Column("device")]
 
@@ -108,6 +109,7 @@ def section(path: Path, rows: list[Row], stem: str) -> str:
         row["variant"],
         page.number(value(row, "ratio"), ".4f"), page.number(value(row, "ratio_low"), ".4f"), page.number(value(row, "ratio_high"), ".4f"),
         page.number(value(row, "p"), ".2g"),
-        *(Cell(time_label(value(row, name)), value(row, name)) if row[name] else Cell("", "") for name in ("old_median_ns", "new_median_ns")),
+        *(Cell(time_label(value(row, name)), value(row, name)) if row[name] else Cell("", "")
+          for name in ("old_median_ns", "new_median_ns")),
         row["reason"], row["operator"], row["configuration"], row["problem"], row["device"]] for row in rows)))
     return "".join(parts)

@@ -43,7 +43,8 @@ def draw(space: str, strategies: dict[str, list[Point]], width: int) -> Drawing:
 
 def section(space: str, strategies: dict[str, list[Point]]) -> str:
     data = page.csv_text(["space", "strategy", "draws", "mean_found_ns", "random_ns", "optimum_ns"],
-                         ([space, name, p.draws, p.found_ns, p.random_ns, p.optimum_ns] for name, points in strategies.items() for p in points))
+                         ([space, name, p.draws, p.found_ns, p.random_ns, p.optimum_ns]
+                          for name, points in strategies.items() for p in points))
     entries = [("line", colour, name) for name, colour in drawn(strategies)]
     entries += [("line dashed", "var(--muted)", "random search, expected"), ("line dashed", "var(--ink)", "optimum")]
     ends = [(name, points[-1]) for name, points in strategies.items()]
@@ -58,5 +59,6 @@ def verdict(curves: dict[str, dict[str, list[Point]]]) -> str:
     items = []
     for space, strategies in curves.items():
         name, points = min(strategies.items(), key=lambda pair: sum(p.found_ns for p in pair[1]) / len(pair[1]))
-        items.append(f"{space}: {name} is lowest on average over the budget, and ends {points[-1].found_ns / points[-1].optimum_ns - 1:.2%} over the optimum")
+        over = points[-1].found_ns / points[-1].optimum_ns - 1
+        items.append(f"{space}: {name} is lowest on average over the budget, and ends {over:.2%} over the optimum")
     return page.verdict("", "Search strategies", items)

@@ -8,10 +8,12 @@ from fusebench_tools import change_points, page
 from fusebench_tools.change_points import ChangePoint
 from fusebench_tools.history import SERIES, Segment
 from fusebench_tools.page import Cell, Column
+from fusebench_tools.records import BadFile
 from fusebench_tools.svg import Drawing, Scale, time_label
 
 MOST_SHOWN = 40
-COLUMNS = [Column("state"), Column("variant", long=True), Column("nights", True), Column("last night"), Column("median", True, hint="of the last night"),
+COLUMNS = [Column("state"), Column("variant", long=True), Column("nights", True), Column("last night"),
+           Column("median", True, hint="of the last night"),
            Column("last change", True), Column("since"), Column("operator", long=True),
            Column("configuration", long=True), Column("problem", long=True), Column("device")]
 DATA = ["night", "timestamp_utc", "git_commit", *SERIES, "device_name", "driver", "toolkit", "clock_policy", "median_ns", "low_ns",
@@ -46,11 +48,11 @@ def series_of(segments: list[Segment], points: list[ChangePoint]) -> list[Series
 
 
 def find(segments: list[Segment]) -> tuple[list[ChangePoint], str]:
-    """The change points, and what to say where Otava is missing."""
+    """The change points, and what to say where Otava is missing or fails: that costs them, not the page."""
     try:
         return change_points.find(segments), ""
-    except change_points.OtavaMissing as missing:
-        return [], str(missing)
+    except BadFile as problem:
+        return [], str(problem)
 
 
 def draw(series: Series, width: int) -> Drawing:
@@ -78,7 +80,8 @@ def draw(series: Series, width: int) -> Drawing:
         if end < len(rows) and series.nights[end][1] is series.nights[start][1]:
             continue
         stretch = range(start, end)
-        drawing.path([(x(i), y(highs[i])) for i in stretch] + [(x(i), y(lows[i])) for i in reversed(stretch)], "band", f"--c:{colour}", True)
+        around = [(x(i), y(highs[i])) for i in stretch] + [(x(i), y(lows[i])) for i in reversed(stretch)]
+        drawing.path(around, "band", f"--c:{colour}", closed=True)
         drawing.path([(x(i), y(medians[i])) for i in stretch], "curve", f"--c:{colour}")
         if end < len(rows):
             drawing.line(x(end - 0.5), top - 8, x(end - 0.5), bottom, "rule")
@@ -131,7 +134,8 @@ def section(path: Path, segments: list[Segment], points: list[ChangePoint]) -> s
         operator, variant, configuration, problem, device, _ = s.newest.series
         last = s.nights[-1][0]
         rows.append([Cell(s.state, css={"slower": "bad", "faster": "good"}.get(s.state, "")), variant,
-                     Cell(str(len(s.nights)), len(s.nights)), last["night"], Cell(time_label(float(last["median_ns"])), float(last["median_ns"])),
+                     Cell(str(len(s.nights)), len(s.nights)), last["night"],
+                     Cell(time_label(float(last["median_ns"])), float(last["median_ns"])),
                      page.number(s.last.change * 100 if s.last else None, "+.1f", "%"),
                      s.newest.rows[s.last.index]["night"] if s.last else "", operator, configuration, problem, device])
     parts.append(page.table(COLUMNS, rows))

@@ -13,7 +13,8 @@ from fusebench_tools.records import Row, read_table
 from fusebench_tools.results import Best, Group
 from fusebench_tools.svg import CHARACTER, Drawing, Scale, time_label
 
-COLUMNS = [Column("variant", long=True), Column("precision"), Column("median", True), Column("of floor", True, hint="median over the memory floor"),
+COLUMNS = [Column("variant", long=True), Column("precision"), Column("median", True),
+           Column("of floor", True, hint="median over the memory floor"),
            Column("spread", True, hint="interquartile range over the median"), Column("GB/s", True), Column("% of copy", True),
            Column("max abs error", True), Column("within 1e-4"), Column("bit-equal %", True), Column("speed-up", True),
            Column("configuration", long=True)]
@@ -83,7 +84,8 @@ def draw_times(group: Group, lines: Lines, width: int) -> Drawing:
         if best.within_1e4 is False:
             drawing.text(behind, y + bar + 19, "misses 1e-4", "alarm")
     # On a phone names stand above the bars, where a line must not strike them out.
-    stretches = [(2.0, float(bottom))] if width >= 700 else [(6 + i * height + bar - 2.0, 6 + i * height + bar + 18.0) for i in range(len(group.best))]
+    bars = [6 + i * height + bar for i in range(len(group.best))]
+    stretches = [(2.0, float(bottom))] if width >= 700 else [(y - 2.0, y + 18.0) for y in bars]
     for ns, css in ((lines.floor_ns, "strong"), (lines.copy_ns, "dashed")):
         for top, end in stretches if ns else []:
             drawing.line(scale(ns), top, scale(ns), end, css)
