@@ -1,7 +1,7 @@
 // Constraint expressions: their values as Python gives them, and what is refused. Catches precedence and
 // chaining that are C's, a remainder with the wrong sign, overflow that wraps, and errors that do not say where.
 // tune_test.py compares random expressions with Python itself.
-#include "harness/tune/expression.hpp"
+#include "harness/core/expression.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

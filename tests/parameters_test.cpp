@@ -21,9 +21,7 @@ using testing::ThrowsMessage;
 ParameterSpace space() {
   return ParameterSpace(
       {{"block", integers({128, 256, 512}), "256"}, {"load", {"cached", "streaming"}, "cached"}},
-      [](const Configuration& c) {
-        return c.integer("block") < 512 || c.text("load") == "cached";
-      });
+      {"block < 512 or load == 'cached'"});
 }
 
 std::vector<std::string> texts(const std::vector<Configuration>& configurations) {
@@ -72,8 +70,7 @@ TEST(ParameterSpace, RefusesADefaultThatIsNoValueANameTwiceAndADefaultAgainstIts
       ThrowsMessage<Error>(HasSubstr("'block' is declared twice")));
   EXPECT_THAT(
       [] {
-        ParameterSpace({{"block", {"1", "2"}, "1"}},
-                       [](const Configuration& c) { return c.text("block") != "1"; });
+        ParameterSpace({{"block", {"1", "2"}, "1"}}, {"block != 1"});
       },
       ThrowsMessage<Error>(HasSubstr("'block=1'")));
 }
@@ -102,6 +99,29 @@ TEST(Parse, NamesTheKeyOrValueThatIsWrongAndWhatThereIs) {
   // Stars and choices are for select alone.
   EXPECT_THROW((void)space().parse("block=*"), Error);
   EXPECT_THROW((void)space().parse("block=128|256"), Error);
+}
+
+// n is a property: of the problem, or of the device.
+ParameterSpace with_property() {
+  return ParameterSpace({{"block", integers({128, 256, 512}), "256"}},
+                        {"block <= n", "block != m"});
+}
+
+TEST(Constraint, CountsWhereItsPropertiesAreGivenAndIsQuotedWithThem) {
+  const Properties properties = {{"n", std::int64_t{256}}};
+  EXPECT_THAT(texts(with_property().all()), ElementsAre("block=128", "block=256", "block=512"));
+  EXPECT_THAT(texts(with_property().all(properties)), ElementsAre("block=128", "block=256"));
+  EXPECT_EQ(with_property().parse("block=512").to_string(), "block=512");
+  EXPECT_THAT([&] { (void)with_property().parse("block=512", properties); },
+              ThrowsMessage<Error>(AllOf(HasSubstr("'block <= n'"), HasSubstr("n is 256"))));
+  EXPECT_THAT([&] { (void)with_property().select("block=512", properties); },
+              ThrowsMessage<Error>(AllOf(HasSubstr("'block <= n'"), HasSubstr("n is 256"))));
+  EXPECT_EQ(with_property().broken_by(with_property().default_configuration(), properties), "");
+}
+
+TEST(Constraint, IsRefusedWhereItIsNoExpression) {
+  EXPECT_THROW(ParameterSpace({{"block", {"1"}, "1"}}, {"block <"}), Error);
+  EXPECT_THROW(ParameterSpace({{"block", {"1"}, "1"}}, {"block / 0 == 1"}), Error);
 }
 
 TEST(Select, KnowsDefaultAndAll) {

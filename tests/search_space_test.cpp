@@ -10,6 +10,7 @@
 #include <set>
 
 #include "harness/core/error.hpp"
+#include "harness/core/properties.hpp"
 #include "harness/core/registry.hpp"
 #include "harness/tune/variant_space.hpp"
 #include "tests/seed.hpp"
@@ -234,6 +235,37 @@ TEST(VariantSpace, HasEveryVariantsConfigurationsByTheSameNames) {
     }
   }
   EXPECT_GT(tunable, 3U);
+}
+
+TEST(VariantSpace, ConstraintsNameParametersSizesAndPropertiesOfDevicesOnly) {
+  for (const Operator* op : registry().operators()) {
+    const Problem problem = op->parse_problem("quick");
+    for (const Variant* variant : registry().variants(op->name())) {
+      DeviceTraits traits;
+      traits.architecture = Architecture{.number = 90, .specific = true};
+      const Properties properties = properties_of(problem, traits);
+      const ParameterSpace& space = variant->info().parameters;
+      for (const Expression& constraint : space.constraints()) {
+        for (const std::string& name : constraint.names()) {
+          const bool known = std::any_of(space.parameters().begin(), space.parameters().end(),
+                                         [&](const Parameter& one) { return one.name == name; });
+          EXPECT_TRUE(known || properties.contains(name))
+              << variant->info().name << ": '" << constraint.text() << "' names " << name;
+        }
+      }
+    }
+  }
+}
+
+TEST(VariantSpace, FindsAConfigurationByItsText) {
+  const ParameterSpace parameters({{"a", integers({1, 2, 3}), "1"}, {"b", {"x", "y"}, "x"}},
+                                  {"a < 3 or b == 'x'", "a < n"});
+  const SearchSpace space = variant_space(parameters, {{"n", std::int64_t{3}}});
+  EXPECT_EQ(space.size(), 4U);
+  for (std::size_t i = 0; i < space.size(); ++i) EXPECT_EQ(index_of(space, space.to_string(i)), i);
+  for (const char* text : {"", "a=1", "a=4,b=x", "b=x,a=1", "a=1,b=x,c=1", "a=3,b=x", "nonsense"}) {
+    EXPECT_EQ(index_of(space, text), std::nullopt) << text;
+  }
 }
 
 }  // namespace

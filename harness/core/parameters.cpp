@@ -42,8 +42,20 @@ std::vector<std::string> integers(std::initializer_list<std::int64_t> values) {
   return texts;
 }
 
-ParameterSpace::ParameterSpace(std::vector<Parameter> parameters, Constraint valid)
-    : parameters_(std::move(parameters)), valid_(std::move(valid)) {
+Value parameter_value(const std::string& text) {
+  std::int64_t whole = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), whole);
+  // "007" must remain itself.
+  const bool same =
+      error == std::errc() && end == text.data() + text.size() && std::to_string(whole) == text;
+  if (same) return whole;
+  return text;
+}
+
+ParameterSpace::ParameterSpace(std::vector<Parameter> parameters,
+                               const std::vector<std::string>& constraints)
+    : parameters_(std::move(parameters)) {
+  for (const std::string& text : constraints) constraints_.emplace_back(text);
   for (auto it = parameters_.begin(); it != parameters_.end(); ++it) {
     if (std::find(it->values.begin(), it->values.end(), it->default_value) == it->values.end()) {
       throw Error("parameter '{}': its default '{}' is not among its values", it->name,
@@ -53,10 +65,35 @@ ParameterSpace::ParameterSpace(std::vector<Parameter> parameters, Constraint val
                                    [&](const Parameter& other) { return other.name == it->name; });
     if (twice) throw Error("parameter '{}' is declared twice", it->name);
   }
-  if (valid_ && !valid_(default_configuration())) {
-    throw Error("the default configuration '{}' breaks the variant's own constraint",
-                default_configuration().to_string());
+  if (const std::string broken = broken_by(default_configuration()); !broken.empty()) {
+    throw Error("the default configuration '{}' breaks the variant's own constraint {}",
+                default_configuration().to_string(), broken);
   }
+}
+
+std::string ParameterSpace::broken_by(const Configuration& configuration,
+                                      const Properties& properties) const {
+  for (const Expression& constraint : constraints_) {
+    std::vector<Value> values;
+    std::vector<std::string> told;
+    for (const std::string& name : constraint.names()) {
+      const auto& chosen = configuration.values();
+      const auto parameter = std::find_if(chosen.begin(), chosen.end(),
+                                          [&](const auto& one) { return one.first == name; });
+      if (parameter != chosen.end()) {
+        values.push_back(parameter_value(parameter->second));
+      } else if (const auto property = properties.find(name); property != properties.end()) {
+        values.push_back(property->second);
+        told.push_back(fmt::format("{} is {}", name, to_text(property->second)));
+      } else {
+        break;
+      }
+    }
+    if (values.size() < constraint.names().size() || is_true(constraint.evaluate(values))) continue;
+    return fmt::format("'{}'{}", constraint.text(),
+                       told.empty() ? "" : fmt::format(" ({})", fmt::join(told, ", ")));
+  }
+  return "";
 }
 
 Configuration ParameterSpace::default_configuration() const {
@@ -68,7 +105,7 @@ Configuration ParameterSpace::default_configuration() const {
 }
 
 std::vector<Configuration> ParameterSpace::product(
-    const std::vector<std::vector<std::string>>& values) const {
+    const std::vector<std::vector<std::string>>& values, const Properties& properties) const {
   std::vector<Configuration> found;
   std::vector<std::size_t> choice(parameters_.size(), 0);
   for (;;) {
@@ -77,7 +114,7 @@ std::vector<Configuration> ParameterSpace::product(
       chosen.emplace_back(parameters_[i].name, values[i][choice[i]]);
     }
     Configuration configuration(std::move(chosen));
-    if (!valid_ || valid_(configuration)) found.push_back(std::move(configuration));
+    if (broken_by(configuration, properties).empty()) found.push_back(std::move(configuration));
     std::size_t position = parameters_.size();
     while (position > 0 && ++choice[position - 1] == values[position - 1].size()) {
       choice[--position] = 0;
@@ -86,10 +123,10 @@ std::vector<Configuration> ParameterSpace::product(
   }
 }
 
-std::vector<Configuration> ParameterSpace::all() const {
+std::vector<Configuration> ParameterSpace::all(const Properties& properties) const {
   std::vector<std::vector<std::string>> values;
   for (const Parameter& parameter : parameters_) values.push_back(parameter.values);
-  return product(values);
+  return product(values, properties);
 }
 
 std::size_t ParameterSpace::position(std::string_view name) const {
@@ -107,24 +144,26 @@ void ParameterSpace::require(const Parameter& parameter, std::string_view value)
   }
 }
 
-Configuration ParameterSpace::parse(std::string_view text) const {
-  if (text == "default") return default_configuration();
+Configuration ParameterSpace::parse(std::string_view text, const Properties& properties) const {
   auto values = default_configuration().values();
-  for (const auto& [key, value] : parse_key_values("configuration", text)) {
+  const std::string_view changes = text == "default" ? "" : text;
+  for (const auto& [key, value] : parse_key_values("configuration", changes)) {
     const std::size_t i = position(key);
     require(parameters_[i], value);
     values[i].second = value;
   }
   Configuration configuration(std::move(values));
-  if (valid_ && !valid_(configuration)) {
-    throw Error("configuration '{}' breaks the variant's constraint", configuration.to_string());
+  if (const std::string broken = broken_by(configuration, properties); !broken.empty()) {
+    throw Error("configuration '{}' breaks the variant's constraint {}", configuration.to_string(),
+                broken);
   }
   return configuration;
 }
 
-std::vector<Configuration> ParameterSpace::select(std::string_view text) const {
-  if (text == "default") return {default_configuration()};
-  if (text == "all") return all();
+std::vector<Configuration> ParameterSpace::select(std::string_view text,
+                                                  const Properties& properties) const {
+  if (text == "default") return {parse(text, properties)};
+  if (text == "all") return all(properties);
   std::vector<std::vector<std::string>> values;
   for (const Parameter& parameter : parameters_) values.push_back({parameter.default_value});
   for (const auto& [key, choices] : parse_key_values("configuration", text)) {
@@ -144,9 +183,14 @@ std::vector<Configuration> ParameterSpace::select(std::string_view text) const {
       rest.remove_prefix(value.size() + 1);
     }
   }
-  std::vector<Configuration> found = product(values);
-  if (found.empty()) throw Error("configuration '{}' breaks the variant's constraint", text);
-  return found;
+  std::vector<Configuration> found = product(values, properties);
+  if (!found.empty()) return found;
+  std::vector<std::pair<std::string, std::string>> first;
+  for (std::size_t i = 0; i < parameters_.size(); ++i) {
+    first.emplace_back(parameters_[i].name, values[i].front());
+  }
+  throw Error("configuration '{}' breaks the variant's constraint {}", text,
+              broken_by(Configuration(std::move(first)), properties));
 }
 
 std::vector<std::pair<std::string, std::string>> parse_key_values(std::string_view what,

@@ -2,11 +2,14 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include "harness/core/expression.hpp"
+#include "harness/core/value.hpp"
 
 namespace fusebench {
 
@@ -43,37 +46,50 @@ struct Parameter {
 /// {64, 128} as the texts a Parameter holds.
 [[nodiscard]] std::vector<std::string> integers(std::initializer_list<std::int64_t> values);
 
-/// The configurations of a variant: the product of its parameters' values, less those that
-/// `valid` turns away.
+/// A parameter's value as a constraint sees it: a whole number where the text is one, else the text.
+[[nodiscard]] Value parameter_value(const std::string& text);
+
+/// What constraints may name beside parameters: of the problem and of the device, such as c or
+/// shared_memory_bytes (properties.hpp).
+using Properties = std::map<std::string, Value>;
+
+/// The configurations of a variant: the product of its parameters' values, less those that a constraint turns
+/// away. A constraint is an Expression over parameters and properties: "stages * tile_bytes <= shared_memory_bytes".
+/// One that names a property which is not given, such as a device's where there is none, turns nothing away.
 class ParameterSpace {
  public:
-  using Constraint = std::function<bool(const Configuration&)>;
-
   ParameterSpace() = default;
-  /// Throws Error when a default is not among its values, a name occurs twice, or the default
-  /// configuration breaks the constraint.
-  explicit ParameterSpace(std::vector<Parameter> parameters, Constraint valid = {});
+  /// Throws Error when a default is not among its values, a name occurs twice, a constraint is no expression, or
+  /// the default configuration breaks one that names parameters alone.
+  explicit ParameterSpace(std::vector<Parameter> parameters,
+                          const std::vector<std::string>& constraints = {});
 
   [[nodiscard]] const std::vector<Parameter>& parameters() const noexcept { return parameters_; }
+  [[nodiscard]] const std::vector<Expression>& constraints() const noexcept { return constraints_; }
   [[nodiscard]] Configuration default_configuration() const;
   /// Every valid configuration, the last parameter varying fastest.
-  [[nodiscard]] std::vector<Configuration> all() const;
+  [[nodiscard]] std::vector<Configuration> all(const Properties& properties = {}) const;
   /// The default with the given "key=value,..." changes; "default" changes nothing. Throws Error for an unknown key or value,
-  /// listing those there are, and for a combination the constraint turns away.
-  [[nodiscard]] Configuration parse(std::string_view text) const;
+  /// listing those there are, and for a combination that a constraint turns away, quoting the constraint.
+  [[nodiscard]] Configuration parse(std::string_view text, const Properties& properties = {}) const;
   /// What `--configuration` names: "default", "all", or "key=value,..." where a value may be "a|b" or
   /// "*" for several; keys that are not named keep their default. Throws Error as parse() does, and
   /// when nothing is left.
-  [[nodiscard]] std::vector<Configuration> select(std::string_view text) const;
+  [[nodiscard]] std::vector<Configuration> select(std::string_view text,
+                                                  const Properties& properties = {}) const;
+  /// The constraint that turns a configuration away, with the properties it names, for messages: "'a <= b' (b is
+  /// 3)"; empty when it is valid. Throws Error where a constraint cannot be evaluated.
+  [[nodiscard]] std::string broken_by(const Configuration& configuration,
+                                      const Properties& properties = {}) const;
 
  private:
   [[nodiscard]] std::vector<Configuration> product(
-      const std::vector<std::vector<std::string>>& values) const;
+      const std::vector<std::vector<std::string>>& values, const Properties& properties) const;
   [[nodiscard]] std::size_t position(std::string_view name) const;
   void require(const Parameter& parameter, std::string_view value) const;
 
   std::vector<Parameter> parameters_;
-  Constraint valid_;
+  std::vector<Expression> constraints_;
 };
 
 /// Splits "a=1,b=2" into pairs. Throws Error, naming `what` and the piece, when a piece has no '='.

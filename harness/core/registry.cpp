@@ -21,7 +21,7 @@ bool Registry::add(std::unique_ptr<Operator> op) {
   return true;
 }
 
-bool Registry::add(std::unique_ptr<Variant> variant) {
+bool Registry::add(std::unique_ptr<Variant> variant, std::source_location where) {
   const VariantInfo& info = variant->info();
   for (const auto& other : variants_) {
     if (other->info().operator_name == info.operator_name && other->info().name == info.name) {
@@ -29,8 +29,15 @@ bool Registry::add(std::unique_ptr<Variant> variant) {
                   info.operator_name);
     }
   }
+  files_[variant.get()] = where.file_name();
   variants_.push_back(std::move(variant));
   return true;
+}
+
+std::string Registry::file_of(const Variant& variant) const {
+  const auto found = files_.find(&variant);
+  if (found == files_.end()) throw Error("variant '{}' is not registered", variant.info().name);
+  return found->second;
 }
 
 bool Registry::add_source(std::string name, std::string_view text) {

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <memory>
+#include <source_location>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,8 +18,10 @@ class Registry {
   /// Both return true so that a static object can be initialised with them. Throw Error when the
   /// name is taken; a variant's operator may be registered after it.
   bool add(std::unique_ptr<Operator> op);
-  bool add(std::unique_ptr<Variant> variant);
-  /// A source file built into the program: a kernel or a header that kernels include.
+  /// `where` is the file that the variant is written in.
+  bool add(std::unique_ptr<Variant> variant,
+           std::source_location where = std::source_location::current());
+  /// A source file built into the program: a kernel, a header that kernels include, or what a variant is built from.
   bool add_source(std::string name, std::string_view text);
 
   [[nodiscard]] std::vector<const Operator*> operators() const;
@@ -29,6 +32,8 @@ class Registry {
   /// Throws Error when there is none of that name.
   [[nodiscard]] const Variant& find_variant(std::string_view operator_name,
                                             std::string_view name) const;
+  /// The file that registered it, a path from the root of the checkout. Throws Error when it is not registered.
+  [[nodiscard]] std::string file_of(const Variant& variant) const;
   [[nodiscard]] const std::map<std::string, std::string_view>& sources() const noexcept {
     return sources_;
   }
@@ -36,6 +41,7 @@ class Registry {
  private:
   std::map<std::string, std::unique_ptr<Operator>, std::less<>> operators_;
   std::vector<std::unique_ptr<Variant>> variants_;
+  std::map<const Variant*, std::string> files_;
   std::map<std::string, std::string_view> sources_;
 };
 

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "harness/core/error.hpp"
-#include "harness/tune/value.hpp"
+#include "harness/core/value.hpp"
 
 namespace fusebench {
 

@@ -3,14 +3,13 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "harness/tune/expression.hpp"
-#include "harness/tune/value.hpp"
+#include "harness/core/parameters.hpp"
+#include "harness/core/value.hpp"
 
 namespace fusebench {
 
@@ -18,10 +17,6 @@ struct SpaceParameter {
   std::string name;
   std::vector<Value> values;  ///< in the order in which neighbours lie beside each other
 };
-
-/// What constraints may name beside parameters: of the problem and of the device, such as c or
-/// shared_memory_bytes.
-using Properties = std::map<std::string, Value>;
 
 /// Every valid configuration of a space, in lexicographic order of the values' places, the last parameter varying
 /// fastest. A configuration is known by its index, from 0 to size() - 1, and as a row: for each parameter the

@@ -221,7 +221,7 @@ void Direct::finish(const Task& task, const CpuCall& call, Desk& desk) const {
     for (std::int64_t row = 0; row < task.rows; ++row) {
       const std::int64_t height = (task.first_row + row) * count_of(heights_) + task.height;
       float* const y = call.y + ((volume + task.depth) * output_[1] + height) * output_[2];
-      apply(in_order(sums, row, desk), call.b[channel], y, output_[2]);
+      apply(in_order(sums, row, desk), call.b[channel], y, output_[2], /*unroll=*/1);
     }
   }
 }
@@ -251,11 +251,10 @@ const bool registered = add_cpu_variant({
     .idea =
         "gathered from packed inputs in register tiles, epilogue in cache: what fusing is worth",
     .precision = Precision::float32,
-    .parameters = ParameterSpace(
-        {{"channels", integers({4, 8, 12}), "8"},
-         {"vectors", integers({1, 2, 3}), "2"},
-         {"store", {"streaming", "cached"}, "streaming"}},
-        [](const Configuration& k) { return k.integer("channels") * k.integer("vectors") <= 24; }),
+    .parameters = ParameterSpace({{"channels", integers({4, 8, 12}), "8"},
+                                  {"vectors", integers({1, 2, 3}), "2"},
+                                  {"store", {"streaming", "cached"}, "streaming"}},
+                                 {"channels * vectors <= 24"}),
     .plan = [](const ConvTranspose3d& sizes, const Configuration& configuration) -> CpuPlan {
       return {[direct = std::make_shared<Direct>(sizes, configuration)](const CpuCall& call) {
         direct->run(call);

@@ -19,7 +19,7 @@ namespace {
 #if FUSEBENCH_HAVE_ONEDNN
 
 using Layout = OneDnnDeconvolution::Layout;
-using Row = void (*)(const float* c, float b, float* y, std::int64_t count);
+using Row = decltype(&residual_epilogue::row_stepwise);
 
 constexpr std::int64_t piece = 4096;  // floats of c that a thread holds in its first cache
 constexpr std::int64_t narrow = 256;  // positions of a piece, where there are few channels
@@ -60,7 +60,7 @@ class WithEpilogue {
                         const std::int64_t count = std::min(piece, positions_ - first);
                         const float bias = conv_bias(call, channel);
                         for (std::int64_t i = 0; i < count; ++i) y[i] += bias;
-                        residual_epilogue::row_stepwise(y, call.b[channel], y, count);
+                        residual_epilogue::row_stepwise(y, call.b[channel], y, count, /*unroll=*/1);
                       });
   }
 
@@ -85,7 +85,7 @@ class WithEpilogue {
           c[static_cast<std::size_t>(i)] = from[i * block + channel - begin] + bias;
         }
         float* const y = call.y + (item * sizes_.out_channels + channel) * positions_ + first;
-        row_(c.data(), call.b[channel], y, count);
+        row_(c.data(), call.b[channel], y, count, /*unroll=*/1);
       }
       residual_epilogue::stream_fence();
     });

@@ -50,8 +50,8 @@ class Adapter final : public Variant {
 
 }  // namespace
 
-bool add_cpu_variant(CpuVariant variant) {
-  return registry().add(std::make_unique<Adapter>(std::move(variant)));
+bool add_cpu_variant(CpuVariant variant, std::source_location where) {
+  return registry().add(std::make_unique<Adapter>(std::move(variant)), where);
 }
 
 }  // namespace fusebench::conv_transpose3d_residual

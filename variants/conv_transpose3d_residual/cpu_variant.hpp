@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <optional>
+#include <source_location>
 #include <string>
 
 #include "harness/core/parameters.hpp"
@@ -41,6 +42,7 @@ struct CpuVariant {
 };
 
 /// Registers and returns true.
-bool add_cpu_variant(CpuVariant variant);
+bool add_cpu_variant(CpuVariant variant,
+                     std::source_location where = std::source_location::current());
 
 }  // namespace fusebench::conv_transpose3d_residual

@@ -20,14 +20,6 @@ std::int64_t halo_bytes(const Configuration& k, std::int64_t value_bytes) {
   return halo_positions(k) * (chunk_channels * value_bytes + 16);
 }
 
-// Tiles of 64 and 128 positions. Two blocks are asked for only where the compiler would just miss them.
-bool sensible(const Configuration& k) {
-  const std::int64_t positions = k.integer("rows") * k.integer("columns");
-  if (positions != 64 && positions != 128) return false;
-  if (k.integer("columns") < 32 && k.text("store") != "store_default") return false;
-  return k.integer("blocks") == 0 || (positions == 128 && k.integer("m_tiles") == 2);
-}
-
 }  // namespace
 
 bool add_parity_mma_variant(const ParityMma& variant) {
@@ -42,7 +34,9 @@ bool add_parity_mma_variant(const ParityMma& variant) {
            {"m_tiles", integers({1, 2}), "2"},
            {"blocks", variant.blocks, variant.blocks.back()},
            {"store", {"store_default", "store_streaming"}, "store_default"}},
-          sensible),
+          // Two blocks are asked for only where the compiler would just miss them.
+          {"rows * columns in (64, 128)", "columns == 32 or store == 'store_default'",
+           "blocks == 0 or (rows * columns == 128 and m_tiles == 2)"}),
       .refuses = refuses_all_but_doubling,
       .plan = [variant](const CudaRequest& request) -> std::unique_ptr<Plan> {
         const Configuration& k = request.configuration;

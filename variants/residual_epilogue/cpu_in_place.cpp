@@ -7,15 +7,15 @@
 namespace fusebench::residual_epilogue {
 namespace {
 
-constexpr std::int64_t grain = 4096;
-
 void run(const Epilogue& e, const Configuration& configuration) {
   const bool streaming = configuration.text("store") == "streaming";
   const auto row = streaming ? row_stepwise_streaming : row_stepwise;
+  const std::int64_t unroll = configuration.integer("unroll");
+  const std::int64_t grain = configuration.integer("chunk");
   shared_pool().for_ranges(e.sizes.elements(), grain, [&](std::int64_t begin, std::int64_t end) {
     for_row_pieces(e.sizes, begin, end,
                    [&](std::int64_t offset, std::int64_t count, std::int64_t channel) {
-                     row(e.y + offset, e.b[channel], e.y + offset, count);
+                     row(e.y + offset, e.b[channel], e.y + offset, count, unroll);
                    });
     stream_fence();
   });
@@ -26,7 +26,9 @@ const bool registered = add_cpu_variant({
     .idea = "all cores, y over c: what an output of its own costs",
     .precision = Precision::exact_order,
     .run = run,
-    .parameters = ParameterSpace({{"store", {"cached", "streaming"}, "cached"}}),
+    .parameters = ParameterSpace({{"chunk", integers({1024, 4096, 16384, 65536}), "4096"},
+                                  {"unroll", integers({1, 2, 4}), "1"},
+                                  {"store", {"cached", "streaming"}, "cached"}}),
     .in_place = InPlace::only,
     .unavailable = rows_unavailable(),
 });

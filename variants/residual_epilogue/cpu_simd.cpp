@@ -5,10 +5,11 @@
 namespace fusebench::residual_epilogue {
 namespace {
 
-void run(const Epilogue& e, const Configuration&) {
+void run(const Epilogue& e, const Configuration& configuration) {
+  const std::int64_t unroll = configuration.integer("unroll");
   for_row_pieces(e.sizes, 0, e.sizes.elements(),
                  [&](std::int64_t offset, std::int64_t count, std::int64_t channel) {
-                   row_stepwise(e.c + offset, e.b[channel], e.y + offset, count);
+                   row_stepwise(e.c + offset, e.b[channel], e.y + offset, count, unroll);
                  });
 }
 
@@ -17,6 +18,7 @@ const bool registered = add_cpu_variant({
     .idea = "explicit vectors chosen at run time (Highway): what wider registers are worth",
     .precision = Precision::exact_order,
     .run = run,
+    .parameters = ParameterSpace({{"unroll", integers({1, 2, 4}), "1"}}),
     .unavailable = rows_unavailable(),
 });
 

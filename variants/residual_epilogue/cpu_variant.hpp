@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <source_location>
 #include <string>
 
 #include "harness/core/parameters.hpp"
@@ -30,7 +31,8 @@ struct CpuVariant {
 };
 
 /// Registers and returns true.
-bool add_cpu_variant(CpuVariant variant);
+bool add_cpu_variant(CpuVariant variant,
+                     std::source_location where = std::source_location::current());
 
 /// Calls body(offset, count, channel) for each piece of a row within elements [begin, end).
 template <typename Body>

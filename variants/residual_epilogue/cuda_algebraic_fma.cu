@@ -23,7 +23,7 @@ const bool registered = add_cuda_variant({
     .idea = "c * (2c + b + 1) with one FMA: what half the arithmetic is worth",
     .source = __FILE__,
     .precision = Precision::float32,
-    .parameters = ParameterSpace({{"block_size", integers({128, 256, 512, 1024}), "256"}}),
+    .parameters = ParameterSpace({{"block_size", integers({32, 64, 128, 256, 512, 1024}), "256"}}),
     .shape =
         [](const CudaRequest& request, CudaKernel&) {
           return one_tile_a_block(request, request.configuration.integer("block_size"));

@@ -98,6 +98,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE)
     float* const here = ring + stage * tile;
     if (bytes > 0) {
       barrier_wait(loaded + stage, parity);
+#pragma unroll UNROLL
       for (u32 i = threadIdx.x * 4; i < bytes / 4; i += BLOCK_SIZE * 4) {
         float4* at = reinterpret_cast<float4*>(here + i);
         *at = apply(*at, bias, first + i);
@@ -125,8 +126,6 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE)
 namespace fusebench::residual_epilogue {
 namespace {
 
-constexpr std::int64_t most_shared_bytes = std::int64_t{227} * 1024;  // of a Hopper multiprocessor
-
 LaunchShape shape(const CudaRequest& request, CudaKernel& kernel) {
   const Configuration& k = request.configuration;
   return persistent_grid(request, kernel, k.integer("tile_bytes") / 4,
@@ -139,15 +138,17 @@ const bool registered = add_cuda_variant({
     .source = __FILE__,
     .precision = Precision::exact_order,
     .parameters = ParameterSpace(
-        {{"block_size", integers({128, 256}), "128"},
-         {"tile_bytes", integers({2048, 4096, 8192, 16384, 32768}), "4096"},
+        {{"block_size", integers({32, 64, 128, 256, 512, 1024}), "128"},
+         {"tile_bytes", integers({1024, 2048, 4096, 8192, 16384, 32768}), "4096"},
          {"stages", integers({2, 3, 4, 8}), "2"},
-         {"blocks_per_sm", integers({1, 2, 3, 4, 8}), "8"},
+         {"unroll", integers({1, 4}), "1"},
+         {"blocks_per_sm", integers({1, 2, 3, 4, 8, 16}), "8"},
          {"hint", {"evict_normal", "evict_first"}, "evict_normal"}},
-        [](const Configuration& k) {
-          return k.integer("tile_bytes") * k.integer("stages") * k.integer("blocks_per_sm") <=
-                 most_shared_bytes;
-        }),
+        // A thread has 16 bytes of a tile at least, and four times as many where the loop is unrolled; a
+        // multiprocessor has little more shared memory than a block can have, and 2048 threads.
+        {"block_size * unroll * 16 <= tile_bytes", "block_size * blocks_per_sm <= 2048",
+         "tile_bytes * stages * blocks_per_sm <= 227 * 1024",
+         "tile_bytes * stages <= shared_memory_bytes"}),
     .shape = shape,
     .oldest_architecture = 90,
 });

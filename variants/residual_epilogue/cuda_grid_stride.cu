@@ -70,12 +70,14 @@ const bool registered = add_cuda_variant({
     .idea = "a persistent grid with loads one tile ahead: what fewer, longer blocks are worth",
     .source = __FILE__,
     .precision = Precision::exact_order,
-    .parameters = ParameterSpace({{"block_size", integers({64, 128, 256, 512}), "128"},
-                                  {"items", integers({1, 2, 4}), "2"},
-                                  {"vector_width", integers({1, 2, 4}), "4"},
-                                  {"load", {"load_l2", "load_streaming"}, "load_l2"},
-                                  {"store", {"store_default", "store_streaming"}, "store_default"},
-                                  {"blocks_per_sm", integers({2, 4, 8, 16}), "8"}}),
+    .parameters =
+        ParameterSpace({{"block_size", integers({32, 64, 128, 256, 512, 1024}), "128"},
+                        {"items", integers({1, 2, 4}), "2"},
+                        {"vector_width", integers({1, 2, 4}), "4"},
+                        {"load", {"load_l2", "load_streaming", "load_no_allocate"}, "load_l2"},
+                        {"store", {"store_default", "store_streaming"}, "store_default"},
+                        {"blocks_per_sm", integers({2, 4, 8, 16, 32}), "8"}},
+                       {"block_size * blocks_per_sm <= 2048"}),  // threads of a multiprocessor
     .shape =
         [](const CudaRequest& request, CudaKernel& kernel) {
           const Configuration& k = request.configuration;

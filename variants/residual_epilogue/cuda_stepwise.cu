@@ -22,7 +22,7 @@ const bool registered = add_cuda_variant({
     .idea = "one fused kernel, a thread an element, each step rounded: what fusing alone is worth",
     .source = __FILE__,
     .precision = Precision::exact_order,
-    .parameters = ParameterSpace({{"block_size", integers({128, 256, 512, 1024}), "256"}}),
+    .parameters = ParameterSpace({{"block_size", integers({32, 64, 128, 256, 512, 1024}), "256"}}),
     .shape =
         [](const CudaRequest& request, CudaKernel&) {
           return one_tile_a_block(request, request.configuration.integer("block_size"));

@@ -24,7 +24,7 @@ const bool registered = add_cuda_variant({
     .idea = "cuda_stepwise in plain operators, contracted by the compiler: shows the difference",
     .source = __FILE__,
     .precision = Precision::float32,
-    .parameters = ParameterSpace({{"block_size", integers({128, 256, 512, 1024}), "256"}}),
+    .parameters = ParameterSpace({{"block_size", integers({32, 64, 128, 256, 512, 1024}), "256"}}),
     .shape =
         [](const CudaRequest& request, CudaKernel&) {
           return one_tile_a_block(request, request.configuration.integer("block_size"));

@@ -87,7 +87,7 @@ const bool registered = add_cuda_variant({
     .idea = "clone and four kernels, each to a new tensor, as eager PyTorch: the baseline",
     .source = __FILE__,
     .precision = Precision::exact_order,
-    .parameters = ParameterSpace({{"block_size", integers({128, 256, 512}), "256"}}),
+    .parameters = ParameterSpace({{"block_size", integers({32, 64, 128, 256, 512, 1024}), "256"}}),
     .plan = [](const CudaRequest& request) -> std::unique_ptr<Plan> {
       return std::make_unique<UnfusedPlan>(request);
     },

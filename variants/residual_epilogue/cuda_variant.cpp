@@ -31,7 +31,9 @@ class Adapter final : public Variant {
 
   std::vector<KernelSpec> kernels(const Configuration& configuration) const override {
     KernelSpec spec{.source = variant_.source, .macros = {}, .contract = variant_.contract};
-    add_macros(spec, configuration);
+    // The size of the grid is none of the kernel's.
+    static const std::vector<std::string> of_the_launch = {"blocks_per_sm"};
+    add_macros(spec, configuration, of_the_launch);
     return {spec};
   }
 

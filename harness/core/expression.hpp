@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "harness/tune/value.hpp"
+#include "harness/core/value.hpp"
 
 namespace fusebench {
 

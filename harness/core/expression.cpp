@@ -1,9 +1,9 @@
-#include "harness/tune/expression.hpp"
+#include "harness/core/expression.hpp"
 
 #include <cmath>
 
 #include "harness/core/error.hpp"
-#include "harness/tune/expression_parser.hpp"
+#include "harness/core/expression_parser.hpp"
 
 namespace fusebench {
 namespace {

@@ -1,4 +1,4 @@
-#include "harness/tune/value.hpp"
+#include "harness/core/value.hpp"
 
 #include <fmt/format.h>
 

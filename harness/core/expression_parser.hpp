@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "harness/tune/expression.hpp"
+#include "harness/core/expression.hpp"
 
 namespace fusebench {
 

@@ -1,4 +1,4 @@
-#include "harness/tune/expression_parser.hpp"
+#include "harness/core/expression_parser.hpp"
 
 #include <algorithm>
 #include <array>

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "harness/tune/expression.hpp"
+#include "harness/core/expression.hpp"
 
 namespace fusebench {
 namespace {
