@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <chrono>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -13,6 +14,7 @@
 #include "harness/core/error.hpp"
 #include "harness/device/cuda/compiler.hpp"
 #include "harness/device/cuda/device_kernels.hpp"
+#include "harness/session/foundry.hpp"
 #include "harness/verify/control_operator.hpp"
 #include "harness/verify/device_tally.hpp"
 
@@ -84,6 +86,25 @@ void compile_item(const Item& item, const Architecture& target, const std::strin
   }
 }
 
+// Into the cache, on all processors; the table is then read from there. Without a cache nothing is gained.
+void compile_ahead(const std::vector<Item>& items, const Architecture& target,
+                   const std::string& folder, bool terminal) {
+  if (kernel_cache_folder().empty()) return;
+  std::vector<Foundry::Wanted> wanted;
+  for (const Item& item : items) {
+    if (item.variant->unsupported(target)) continue;
+    wanted.push_back({item.variant, item.variant->info().parameters.parse(item.job.configuration)});
+  }
+  constexpr std::chrono::duration<double> limit = std::chrono::minutes(10);
+  Foundry foundry(target, {.kernel_folder = folder}, Foundry::all_processors() + 1, /*niceness=*/0,
+                  limit, interrupt_requested);
+  foundry.order(wanted);
+  foundry.drain([&](std::size_t left) {
+    if (terminal) fmt::print(stderr, "\r\033[K{} kernels left to compile ...", left);
+    return !interrupt_requested();
+  });
+}
+
 int compile(CompileOptions options) {
   options.device = "cuda";
   SessionOptions session;
@@ -92,9 +113,11 @@ int compile(CompileOptions options) {
   Rows rows = {{"arch", "operator", "variant", "configuration", "kernel", "registers",
                 "static shared bytes", "spill bytes", "result"}};
   Tally tally;
+  (void)compiler_version();  // where there is none, no process need be asked
   const bool terminal = isatty(STDERR_FILENO) != 0;
   for (const std::string& name : options.architectures) {
     const Architecture target = parse_architecture(name);
+    compile_ahead(items, target, options.kernel_folder, terminal);
     const Item* before = nullptr;
     for (const Item& item : items) {
       if (interrupt_requested()) {

@@ -21,6 +21,22 @@ struct ListOptions : SelectionOptions {
   bool json = false;
 };
 
+nlohmann::json parameters_of(const ParameterSpace& space) {
+  nlohmann::json all = nlohmann::json::array();
+  for (const Parameter& parameter : space.parameters()) {
+    all.push_back({{"name", parameter.name},
+                   {"values", parameter.values},
+                   {"default", parameter.default_value}});
+  }
+  return all;
+}
+
+nlohmann::json constraints_of(const ParameterSpace& space) {
+  nlohmann::json all = nlohmann::json::array();
+  for (const Expression& constraint : space.constraints()) all.push_back(constraint.text());
+  return all;
+}
+
 int list(const ListOptions& options) {
   SessionOptions session;
   session.measure = false;
@@ -33,7 +49,7 @@ int list(const ListOptions& options) {
   nlohmann::json document = nlohmann::json::array();
   for (const Item& item : items) {
     const VariantInfo& info = item.variant->info();
-    const std::size_t configurations = info.parameters.all().size();
+    const std::size_t configurations = info.parameters.all(item.properties).size();
     rows.push_back({info.operator_name, info.name, std::string(to_string(info.device)),
                     std::string(to_string(info.precision)), std::string(to_string(info.in_place)),
                     std::to_string(configurations),
@@ -47,6 +63,8 @@ int list(const ListOptions& options) {
          {"in_place", to_string(info.in_place)},
          {"configurations", configurations},
          {"default_configuration", info.parameters.default_configuration().to_string()},
+         {"parameters", parameters_of(info.parameters)},
+         {"constraints", constraints_of(info.parameters)},
          {"available", item.unavailable.empty()},
          {"reason", item.unavailable}});
   }

@@ -46,6 +46,7 @@ Selection SelectionOptions::selection() const {
                       .filter = filter,
                       .problem = problem,
                       .configuration = configuration};
+  if (configuration == "wisdom") selection.wisdom = read_wisdom(wisdom);
   if (device != "all") selection.devices = {parse_device_kind(device)};
   return selection;
 }
@@ -56,9 +57,16 @@ void RunOptions::add_to(CLI::App& app, bool measures) {
                  "quick, official, key=value,... or an operator's shorthand such as N,C,D,H,W "
                  "(default: quick on a CPU, official on a GPU)")
       ->type_name("SIZES");
-  app.add_option("--configuration", configuration,
-                 "default, all, or key=value,... where a value may be a|b or *")
+  app.add_option(
+         "--configuration", configuration,
+         "default; wisdom: the best that 'tune' has found for the variant, device and problem, "
+         "else for another problem, else for another device of the same architecture, else the "
+         "default, and which of them is printed; all; or key=value,... where a value may be "
+         "a|b or *")
       ->capture_default_str();
+  app.add_option("--wisdom", wisdom, "the folder of --configuration wisdom")
+      ->capture_default_str()
+      ->type_name("DIR");
   app.add_option("--battery", battery,
                  "cases to verify beside the timed problem: quick, full or exhaustive")
       ->check(CLI::IsMember({"quick", "full", "exhaustive"}))

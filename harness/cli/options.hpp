@@ -28,10 +28,11 @@ struct SelectionOptions {
   std::string device = "all";
   std::string problem;
   std::string configuration = "default";
+  std::string wisdom = "results/wisdom";  ///< the folder that configuration "wisdom" reads
   std::string kernel_folder;
 };
 
-/// --problem, --configuration, --battery, --judge, --seed, --timeout, --pin, --csv, --json, --quiet, --every,
+/// --problem, --configuration, --wisdom, --battery, --judge, --seed, --timeout, --pin, --csv, --json, --quiet, --every,
 /// --with, --replicas and the sampler's.
 struct RunOptions : SelectionOptions {
   void add_to(CLI::App& app, bool measures);

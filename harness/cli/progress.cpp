@@ -27,11 +27,24 @@ void Progress::start(std::size_t index, std::size_t total, const Item& item) {
   if (item.show_configuration) head_ += " " + item.job.configuration;
   if (item.job.replica > 0) head_ += fmt::format(" (replica {})", item.job.replica);
   head_ += " ...";
+  status_.clear();
+}
+
+void Progress::status(const std::string& text) {
+  status_ = text.empty() ? "" : "(" + text + ") ";
+  const auto now = std::chrono::steady_clock::now();
+  if (quiet_ || terminal_ || text.empty() || now - last_status_ < std::chrono::seconds(30)) return;
+  last_status_ = now;
+  fmt::print(stderr, "    {}\n", text);
+}
+
+void Progress::say(const std::string& line) {
+  if (!quiet_) fmt::print(stderr, "{}{}\n", terminal_ ? "\r\033[K" : "", line);
 }
 
 void Progress::phase(const std::string& phase) {
   if (silent_ || !terminal_) return;
-  fmt::print(stderr, "\r\033[K{} {}", head_, phase);
+  fmt::print(stderr, "\r\033[K{} {}{}", head_, status_, phase);
   (void)std::fflush(stderr);
 }
 

@@ -130,6 +130,24 @@ std::vector<Record> peers_of(const RunOptions& options, const std::vector<Item>&
   return peers;
 }
 
+// Which configuration wisdom has chosen for each variant that runs and has a choice, and why.
+void tell_wisdom(const std::vector<Item>& items) {
+  std::size_t unknown = 0;
+  for (const Item& item : items) {
+    if (item.wisdom.empty() || !item.unavailable.empty() || item.job.replica > 0) continue;
+    if (item.variant->info().parameters.parameters().empty()) continue;
+    if (item.wisdom == "default: nothing is known") {
+      ++unknown;
+    } else {
+      fmt::print(stderr, "wisdom: {} {}: {}\n", item.job.variant, item.job.configuration,
+                 item.wisdom);
+    }
+  }
+  if (unknown > 0) {
+    fmt::print(stderr, "wisdom: the defaults of {} variants of which nothing is known\n", unknown);
+  }
+}
+
 int run(const RunOptions& options, bool measures) {
   SessionOptions session = options.session();
   session.measure = measures;
@@ -153,7 +171,10 @@ int run(const RunOptions& options, bool measures) {
   for (const auto& [kind, of_kind] : devices) traits.push_back(of_kind);
 
   Recorder recorder(options, std::move(traits));
-  if (!options.quiet) fmt::print(stderr, "seed {}\n", options.seed());
+  if (!options.quiet) {
+    tell_wisdom(items);
+    fmt::print(stderr, "seed {}\n", options.seed());
+  }
   const bool complete = run_session(items, session, recorder);
   const std::vector<std::string> drifts = drifts_of_controls(recorder.records(), told_drift);
   recorder.finish(complete, drifts);
@@ -184,6 +205,7 @@ int run(const RunOptions& options, bool measures) {
 Command add_command(CLI::App& program, const char* name, const char* help, const char* example,
                     bool measures) {
   auto options = std::make_shared<RunOptions>();
+  options->configuration = "wisdom";
   if (!measures) options->battery = "full";
   CLI::App* app = program.add_subcommand(name, help);
   options->add_to(*app, measures);

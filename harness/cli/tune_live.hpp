@@ -1,6 +1,7 @@
-// Searches the configurations of registered variants: each is verified, then timed, by the session's workers.
+// Searching the configurations of registered variants: each is verified, then timed, by the session's workers.
 #pragma once
 
+#include <cstddef>
 #include <string>
 
 #include "harness/cli/options.hpp"
@@ -12,6 +13,10 @@ struct LiveOptions {
   std::string strategy;
   std::string budget;  ///< empty: a tenth of a variant's space, and at least 32 configurations
   std::string log;
+  std::string wisdom;         ///< the folder that keeps the best; empty: none
+  std::size_t finalists = 8;  ///< how many of the best are measured again, in turn
+  std::size_t compilers =
+      0;  ///< processes that compile ahead; 0: as many as there are processors to spare
 };
 
 /// Prints the best of each variant; returns the exit code. Throws Error when nothing can run.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "harness/core/added_time.hpp"
 #include "harness/core/error.hpp"
 #include "harness/core/registry.hpp"
 #include "harness/measure/ceilings.hpp"
@@ -52,6 +53,21 @@ Workbench& Court::bench(const Operator& op, const Problem& problem, const Placem
 }
 
 void Court::run(const Job& job, Candidate& candidate, const Phases& on_phase, JobResult& result) {
+  const double prepared_before = candidate.prepare_ns();
+  double all_ns = 0.0;
+  try {
+    const AddedTime timer(all_ns);
+    judge(job, candidate, on_phase, result);
+  } catch (...) {
+    result.times.verify_ns = all_ns;
+    throw;
+  }
+  JobTimes& times = result.times;
+  times.compile_ns = candidate.prepare_ns() - prepared_before;
+  times.verify_ns = all_ns - times.compile_ns - times.measure_ns;
+}
+
+void Court::judge(const Job& job, Candidate& candidate, const Phases& on_phase, JobResult& result) {
   Record& record = result.record;
   record.judge = where_;
   record.battery = to_string(job.battery);
@@ -75,7 +91,9 @@ void Court::run(const Job& job, Candidate& candidate, const Phases& on_phase, Jo
       const VariantInfo& info = registry().find_variant(job.operator_name, job.variant).info();
       record.precision = info.precision;
       placement = placements(info.in_place).front();
-      verdict = try_battery(job, op, info, candidate, on_phase, result);
+      if (!job.battery_passed) {
+        verdict = try_battery(job, op, info, candidate, on_phase, result);
+      }
     }
     if (verdict.right) {
       on_phase("verify at " + job.problem);
@@ -171,6 +189,7 @@ Verdict Court::time_it(const Job& job, const Operator& op, const Problem& proble
   if (!job.measure) return verdict;
 
   on_phase("measure");
+  const AddedTime timer(result.times.measure_ns);
   JudgedCalls calls(candidate, tensors, rule, *device_, job.seed);
   try {
     const double nominal_mhz = device_->traits().nominal_clock_mhz;

@@ -21,12 +21,13 @@ class Court {
   /// `where` goes into the records: "parent" or "worker". The device outlives the court.
   Court(Device& device, std::string where) : device_(&device), where_(std::move(where)) {}
 
-  /// A candidate that is wrong, fails, or cannot
+  /// Fills the result's record, samples, notes and times. A candidate that is wrong, fails, or cannot
   /// run has that as its record's outcome; what else its process did, such as dying, is thrown by the
   /// candidate and comes out of here.
   void run(const Job& job, Candidate& candidate, const Phases& on_phase, JobResult& result);
 
  private:
+  void judge(const Job& job, Candidate& candidate, const Phases& on_phase, JobResult& result);
   Workbench& bench(const Operator& op, const Problem& problem, const Placement& placement,
                    std::uint64_t seed);
   Verdict try_battery(const Job& job, const Operator& op, const VariantInfo& info,

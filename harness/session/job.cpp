@@ -28,6 +28,7 @@ void to_json(json& out, const Job& job) {
          {"seed", job.seed},
          {"bytes", job.bytes},
          {"battery", to_string(job.battery)},
+         {"battery_passed", job.battery_passed},
          {"measure", job.measure},
          {"min_samples", job.limits.min_samples},
          {"max_samples", job.limits.max_samples},
@@ -45,6 +46,7 @@ void from_json(const json& in, Job& job) {
   in.at("seed").get_to(job.seed);
   in.at("bytes").get_to(job.bytes);
   job.battery = parse_battery(in.at("battery").get<std::string>());
+  in.at("battery_passed").get_to(job.battery_passed);
   in.at("measure").get_to(job.measure);
   in.at("min_samples").get_to(job.limits.min_samples);
   in.at("max_samples").get_to(job.limits.max_samples);
@@ -53,13 +55,21 @@ void from_json(const json& in, Job& job) {
 }
 
 void to_json(json& out, const JobResult& result) {
-  out = {{"record", result.record}, {"samples", result.samples}, {"notes", result.notes}};
+  out = {{"record", result.record},
+         {"samples", result.samples},
+         {"notes", result.notes},
+         {"compile_ns", result.times.compile_ns},
+         {"verify_ns", result.times.verify_ns},
+         {"measure_ns", result.times.measure_ns}};
 }
 
 void from_json(const json& in, JobResult& result) {
   in.at("record").get_to(result.record);
   in.at("samples").get_to(result.samples);
   in.at("notes").get_to(result.notes);
+  in.at("compile_ns").get_to(result.times.compile_ns);
+  in.at("verify_ns").get_to(result.times.verify_ns);
+  in.at("measure_ns").get_to(result.times.measure_ns);
 }
 
 }  // namespace fusebench

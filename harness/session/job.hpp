@@ -22,12 +22,21 @@ struct Job {
   std::uint64_t seed = 0;
   std::int64_t bytes = 0;
   Battery battery = Battery::quick;
+  bool battery_passed = false;  ///< in this command already: only the timed problem is verified
   bool measure = true;
   SamplingLimits limits;
 };
 
+/// Where a job's time went, in nanoseconds; none of it is another's part.
+struct JobTimes {
+  double compile_ns = 0.0;  ///< making the plans: compiling, or finding what was compiled
+  double verify_ns = 0.0;   ///< the battery, and the timed problem before it is timed
+  double measure_ns = 0.0;  ///< the samples, each with its new inputs and its verdict
+};
+
 struct JobResult {
   Record record;
+  JobTimes times;
   std::vector<Sample> samples;
   std::vector<std::string> notes;  ///< what a person should know: throttled samples, no graph time
 };

@@ -18,7 +18,7 @@ std::uint64_t fresh_seed() { return std::random_device{}(); }
 Provenance current_provenance() {
   return {fmt::format("{:%Y%m%dT%H%M%S}-{:08x}", fmt::gmtime(std::time(nullptr)),
                       static_cast<std::uint32_t>(std::random_device{}())),
-          git_version_commit, git_version_dirty};
+          git_version_commit, git_version_dirty, FUSEBENCH_BUILD_FLAGS};
 }
 
 }  // namespace fusebench

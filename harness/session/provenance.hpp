@@ -7,9 +7,10 @@
 namespace fusebench {
 
 struct Provenance {
-  std::string run_id;      ///< unique to this run: UTC time and random digits
-  std::string git_commit;  ///< of the sources this was built from; "unknown" outside git
-  bool dirty = false;      ///< they had uncommitted changes
+  std::string run_id;       ///< unique to this run: UTC time and random digits
+  std::string git_commit;   ///< of the sources this was built from; "unknown" outside git
+  bool dirty = false;       ///< they had uncommitted changes
+  std::string build_flags;  ///< of the C++ compiler, as the build was configured
 };
 
 [[nodiscard]] Provenance current_provenance();

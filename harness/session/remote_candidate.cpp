@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "harness/core/added_time.hpp"
+
 namespace fusebench {
 
 using nlohmann::json;
@@ -34,6 +36,7 @@ json RemoteCandidate::ask(json message, const std::vector<int>& files,
 }
 
 void RemoteCandidate::prepare(const PlanRequest& request, const std::vector<TensorView>& tensors) {
+  const AddedTime timer(prepare_ns_);
   std::vector<const Region*> regions;
   std::vector<int> files;
   json all = json::array();

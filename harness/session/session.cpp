@@ -10,6 +10,7 @@
 #include <set>
 
 #include "harness/core/error.hpp"
+#include "harness/core/properties.hpp"
 #include "harness/session/court.hpp"
 #include "harness/session/provenance.hpp"
 #include "harness/session/remote_candidate.hpp"
@@ -26,9 +27,10 @@ std::regex compile_filter(const std::string& filter) {
   }
 }
 
-std::vector<Configuration> configurations_of(const VariantInfo& info, const std::string& wanted) {
+std::vector<Configuration> configurations_of(const VariantInfo& info, const std::string& wanted,
+                                             const Properties& properties) {
   try {
-    return info.parameters.select(wanted);
+    return info.parameters.select(wanted, properties);
   } catch (const Error& error) {
     throw Error("--configuration: variant '{}': {}; --filter chooses variants", info.name,
                 error.what());
@@ -67,7 +69,21 @@ std::vector<Item> items_of(const Operator& op, const Selection& selection,
       unavailable =
           status.traits ? variant->unavailable(*status.traits).value_or("") : status.reason;
     }
-    const auto configurations = configurations_of(info, selection.configuration);
+    const Properties properties = properties_of(problem, status.traits);
+    WisdomMatch match;
+    std::string chosen = selection.configuration;
+    if (chosen == "wisdom") {
+      match = match_wisdom(selection.wisdom, info, problem.to_string(), status.traits, properties);
+      chosen = match.configuration;
+    }
+    const ParameterSpace& space = info.parameters;
+    const std::string broken = space.broken_by(space.default_configuration(), properties);
+    const bool does_not_fit = chosen == "default" && !broken.empty();
+    if (does_not_fit && unavailable.empty()) {
+      unavailable = "its default configuration breaks " + broken;
+    }
+    const auto configurations =
+        configurations_of(info, chosen, does_not_fit ? Properties() : properties);
     for (const Configuration& configuration : configurations) {
       Job job{.operator_name = info.operator_name,
               .variant = info.name,
@@ -78,8 +94,8 @@ std::vector<Item> items_of(const Operator& op, const Selection& selection,
               .battery = options.battery,
               .measure = options.measure,
               .limits = options.limits};
-      items.push_back({&op, variant, info.device, unavailable, selection.configuration != "default",
-                       std::move(job)});
+      items.push_back({&op, variant, info.device, unavailable, chosen != "default", match.told,
+                       properties, std::move(job)});
     }
   }
   return items;

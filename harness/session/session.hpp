@@ -13,6 +13,7 @@
 #include "harness/device/device.hpp"
 #include "harness/measure/ceilings.hpp"
 #include "harness/session/job.hpp"
+#include "harness/tune/wisdom.hpp"
 
 namespace fusebench {
 
@@ -21,7 +22,8 @@ struct Selection {
   std::string filter;         ///< ECMAScript regular expression on "operator variant"
   std::vector<DeviceKind> devices = {DeviceKind::cpu, DeviceKind::cuda};
   std::string problem;                    ///< empty: quick on a CPU, official on a GPU
-  std::string configuration = "default";  ///< default, all, or key=value,...
+  std::string configuration = "default";  ///< default, wisdom, all, or key=value,...
+  std::vector<Wisdom> wisdom = {};        ///< what "wisdom" chooses from
 };
 
 struct SessionOptions {
@@ -43,7 +45,9 @@ struct Item {
   const Variant* variant = nullptr;  ///< null for a control
   DeviceKind device = DeviceKind::cpu;
   std::string unavailable;          ///< why it will not run; empty when it will
-  bool show_configuration = false;  ///< the selection asked for more than the default
+  bool show_configuration = false;  ///< it may be another than the default
+  std::string wisdom = {};     ///< where the configuration comes from, where wisdom was asked for
+  Properties properties = {};  ///< that the variant's constraints may name
   Job job;
 };
 

@@ -1,5 +1,6 @@
 #include "harness/session/worker.hpp"
 
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -9,7 +10,10 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "harness/core/added_time.hpp"
 #include "harness/core/error.hpp"
+#include "harness/core/registry.hpp"
+#include "harness/device/cuda/compiler.hpp"
 #include "harness/session/court.hpp"
 #include "harness/session/fault_report.hpp"
 #include "harness/session/line_channel.hpp"
@@ -39,6 +43,7 @@ class Worker {
   // Whatever a candidate does short of dying is an answer.
   json answer_to(const json& question) {
     try {
+      if (question.at("do") == "compile") return compile(question);
       open();
       json answer = act(question);
       answer["launches"] = candidate_->launches();
@@ -89,6 +94,24 @@ class Worker {
     }
     if (what == "judge") return judge(question);
     throw Error("a worker cannot '{}'", what);
+  }
+
+  // Into the cache on disk, where whoever needs the kernels finds them; no device is opened for it.
+  [[nodiscard]] json compile(const json& question) const {
+    (void)setpriority(PRIO_PROCESS, 0, question.at("niceness").get<int>());
+    const Architecture target = parse_architecture(question.at("arch").get<std::string>());
+    const Variant& variant = registry().find_variant(question.at("operator").get<std::string>(),
+                                                     question.at("variant").get<std::string>());
+    const Configuration configuration =
+        variant.info().parameters.parse(question.at("configuration").get<std::string>());
+    double ns = 0.0;
+    {
+      const AddedTime timer(ns);
+      for (const KernelSpec& spec : variant.kernels(configuration)) {
+        (void)compile_kernel(spec, target, options_.kernel_folder);
+      }
+    }
+    return {{"ns", ns}};
   }
 
   // The judge reads its clock before it says go: however late it wakes, it cannot see the call as shorter

@@ -40,7 +40,9 @@ std::uint64_t random_token() {
 }
 
 // In the child, between fork and exec: only calls that are safe there.
-[[noreturn]] void become_worker(char* const* argv, pid_t judge) {
+[[noreturn]] void become_worker(char* const* argv, pid_t judge, int descriptor) {
+  (void)fcntl(descriptor, F_SETFD,
+              0);  // this child alone keeps it, whoever else starts one meanwhile
   (void)prctl(PR_SET_PDEATHSIG, SIGKILL);  // a killed judge leaves no orphan on the device
   if (getppid() != judge) _exit(127);
   (void)setpgid(0, 0);  // Ctrl-C is for the judge, who decides
@@ -59,10 +61,9 @@ WorkerProcess::WorkerProcess(DeviceKind kind, const DeviceOptions& options,
                              std::function<bool()> interrupted)
     : kind_(kind), interrupted_(std::move(interrupted)) {
   std::array<int, 2> ends{};
-  if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends.data()) != 0) {
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
     throw Error("cannot start a worker process: {}", std::strerror(errno));
   }
-  (void)fcntl(ends[0], F_SETFD, FD_CLOEXEC);
   channel_ = std::make_unique<LineChannel>(ends[0]);
   std::vector<std::string> arguments = worker_arguments(ends[1], kind, options);
   std::vector<char*> argv;
@@ -71,7 +72,7 @@ WorkerProcess::WorkerProcess(DeviceKind kind, const DeviceOptions& options,
 
   const pid_t judge = getpid();
   process_ = fork();
-  if (process_ == 0) become_worker(argv.data(), judge);
+  if (process_ == 0) become_worker(argv.data(), judge, ends[1]);
   close(ends[1]);
   if (process_ > 0) (void)setpgid(process_, process_);  // whoever of the two comes first
   if (process_ < 0) throw Error("cannot start a worker process: {}", std::strerror(errno));

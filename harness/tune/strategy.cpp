@@ -23,8 +23,8 @@ constexpr std::array<Known, 6> known = {{
     {{"genetic", "recombines and mutates the fittest of a population"}, make_genetic},
     {{"annealing", "a walk that accepts slower neighbours ever more rarely"}, make_annealing},
     {{"local", "descends to a local optimum and starts again beside the best"}, make_local},
-    {{"random", "each configuration as likely: what others are compared with"}, make_random},
-    {{"exhaustive", "every configuration in the order of the space"}, make_exhaustive},
+    {{"random", "each configuration as likely: what others are compared with", false}, make_random},
+    {{"exhaustive", "every configuration in the order of the space", false}, make_exhaustive},
 }};
 
 }  // namespace

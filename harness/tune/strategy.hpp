@@ -35,7 +35,8 @@ class Strategy {
 
 struct StrategyInfo {
   const char* name;
-  const char* idea;  ///< one line
+  const char* idea;    ///< one line
+  bool learns = true;  ///< what it proposes depends on what it was told
 };
 
 /// Those there are, in the order in which they are listed; the default first.

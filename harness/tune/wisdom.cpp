@@ -93,8 +93,8 @@ std::string wisdom_text(const Wisdom& wisdom) {
 }
 
 Wisdom parse_wisdom(const std::string& path, const std::string& text) {
-  const auto json = parse_json<ordered_json>(path, text);
   try {
+    const auto json = parse_json<ordered_json>(path, text);
     if (!json.is_object() || json.value("fusebench_wisdom", 0) != version) {
       throw Error("it is no wisdom of version {}", version);
     }
@@ -123,7 +123,8 @@ Wisdom parse_wisdom(const std::string& path, const std::string& text) {
   } catch (const nlohmann::json::exception&) {
     throw Error("{}: 'fusebench_wisdom' is no version; take the file away or tune again", path);
   } catch (const Error& error) {
-    throw Error("{}: {}; take the file away or tune again", path, error.what());
+    const bool named = std::string_view(error.what()).starts_with(path);
+    throw Error("{}{}; take the file away or tune again", named ? "" : path + ": ", error.what());
   }
 }
 

@@ -5,6 +5,7 @@
 
 #include <filesystem>
 
+#include "harness/core/added_time.hpp"
 #include "harness/core/error.hpp"
 #include "harness/core/registry.hpp"
 #include "harness/device/cuda/cuda_device.hpp"
@@ -38,6 +39,7 @@ std::unique_ptr<Plan> variant_plan(const PlanRequest& request, Device& device) {
 }  // namespace
 
 void LocalCandidate::prepare(const PlanRequest& request, const std::vector<TensorView>& tensors) {
+  const AddedTime timer(prepare_ns_);
   drop_unless(request);
   if (plan_) {
     place(tensors);

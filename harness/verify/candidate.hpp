@@ -54,6 +54,11 @@ class Candidate {
   [[nodiscard]] virtual std::int64_t launches() = 0;
   /// Threads of the process that it runs in.
   [[nodiscard]] virtual int threads() = 0;
+  /// What all prepare()s so far have taken: compiling, or finding what was compiled.
+  [[nodiscard]] double prepare_ns() const noexcept { return prepare_ns_; }
+
+ protected:
+  double prepare_ns_ = 0.0;
 };
 
 /// In this process, on `device`, which outlives it.

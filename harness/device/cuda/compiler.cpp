@@ -2,6 +2,7 @@
 #include "harness/device/cuda/compiler.hpp"
 
 #include <dlfcn.h>
+#include <fmt/ranges.h>
 #include <nvrtc.h>
 
 #include <array>
@@ -110,10 +111,13 @@ Sources gather_sources(const std::string& main, const std::string& folder) {
   return sources;
 }
 
+std::vector<std::string> fixed_options(const KernelSpec& spec, const Architecture& target) {
+  return {"-arch=" + target.to_string(), "-std=c++20", "--device-as-default-execution-space",
+          "--ptxas-options=-v", spec.contract ? "--fmad=true" : "--fmad=false"};
+}
+
 std::vector<std::string> options_for(const KernelSpec& spec, const Architecture& target) {
-  std::vector<std::string> options = {"-arch=" + target.to_string(), "-std=c++20",
-                                      "--device-as-default-execution-space", "--ptxas-options=-v",
-                                      spec.contract ? "--fmad=true" : "--fmad=false"};
+  std::vector<std::string> options = fixed_options(spec, target);
   for (const auto& [name, value] : spec.macros) options.push_back("-D" + name + "=" + value);
   return options;
 }
@@ -161,6 +165,10 @@ KernelCache::Entry compile(const std::string& main, const Sources& sources,
 }
 
 }  // namespace
+
+std::string compiler_options(const KernelSpec& spec, const Architecture& target) {
+  return fmt::format("{}", fmt::join(fixed_options(spec, target), " "));
+}
 
 std::string compiler_version() { return "NVRTC " + Nvrtc::get().version(); }
 

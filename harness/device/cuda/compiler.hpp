@@ -26,6 +26,9 @@ struct CompiledKernel {
 /// "NVRTC 13.0". Throws Unavailable when NVRTC is not on this machine or this build has no CUDA.
 [[nodiscard]] std::string compiler_version();
 
+/// What compile_kernel hands to the compiler beside the macros, as one text.
+[[nodiscard]] std::string compiler_options(const KernelSpec& spec, const Architecture& target);
+
 /// Compiles, or reads $XDG_CACHE_HOME/fusebench/kernels (~/.cache there) under a hash of every
 /// source that could be included, the options, the architecture and the compiler's version.
 /// `folder`, when not empty, holds sources that replace those built in. Throws Error with the

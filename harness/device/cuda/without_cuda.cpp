@@ -15,6 +15,7 @@ constexpr const char* reason =
 DeviceStatus probe_cuda() { return {std::nullopt, reason}; }
 std::unique_ptr<Device> open_cuda(const DeviceOptions&) { throw Unavailable(reason); }
 std::string compiler_version() { throw Unavailable(reason); }
+std::string compiler_options(const KernelSpec&, const Architecture&) { throw Unavailable(reason); }
 CompiledKernel compile_kernel(const KernelSpec&, const Architecture&, const std::string&) {
   throw Unavailable(reason);
 }

@@ -1,0 +1,236 @@
+#include "harness/cli/tuner.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "harness/cli/table.hpp"
+#include "harness/core/added_time.hpp"
+#include "harness/core/error.hpp"
+#include "harness/record/whole_file.hpp"
+#include "harness/tune/wisdom.hpp"
+
+namespace fusebench {
+namespace {
+
+constexpr double final_seconds = 0.25;  // of samples, for each contestant in each round
+
+double ns_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count();
+}
+
+}  // namespace
+
+Tuner::Tuner(const LiveOptions& options, std::vector<Item> controls, Searches searches,
+             Devices devices, Foundry* foundry)
+    : options_(&options),
+      progress_(options.run.quiet),
+      controls_(std::move(controls)),
+      searches_(std::move(searches)),
+      devices_(std::move(devices)),
+      foundry_(foundry),
+      provenance_(current_provenance()) {
+  if (!options.budget.empty()) budget_ = parse_budget(options.budget);
+  if (!options.log.empty()) {
+    const Item& first = searches_.front()->item();
+    log_.emplace(options.log,
+                 TuningTarget{first.job.operator_name, first.job.problem,
+                              std::string(to_string(first.device)), devices_[first.device].name});
+    for (const TuningEntry& entry : log_->entries()) {
+      for (const auto& search : searches_) {
+        if (search->take_up(entry)) break;
+      }
+    }
+  }
+  if (!options.run.csv.empty()) csv_.emplace(options.run.csv);
+  order_kernels();
+}
+
+std::size_t Tuner::expected() const {
+  std::size_t sum = controls_.size();
+  for (const auto& search : searches_) sum += search->left();
+  return sum;
+}
+
+std::optional<Item> Tuner::next() {
+  at_.reset();
+  if (control_ < controls_.size()) return controls_[control_++];
+  for (; current_ < searches_.size(); ++current_, stage_ = Stage::search) {
+    if (auto item = next_of(*searches_[current_])) return item;
+  }
+  return std::nullopt;
+}
+
+std::optional<Item> Tuner::next_of(VariantSearch& search) {
+  entry_ = {};
+  if (stage_ == Stage::search) {
+    if (!out_of_time()) {
+      const AddedTime timer(entry_.search_ns);
+      at_ = search.propose();
+    }
+    if (at_) return item_of(search, *at_);
+    search.begin_final(options_->finalists);
+    stage_ = Stage::final;
+  }
+  if (stage_ == Stage::final) {
+    at_ = search.next_in_final();
+    if (at_) {
+      Item item = item_of(search, *at_);
+      item.job.battery_passed = true;
+      item.job.limits.max_seconds = std::min(item.job.limits.max_seconds, final_seconds);
+      return item;
+    }
+    stage_ = Stage::over;
+    conclude(search);
+  }
+  return std::nullopt;
+}
+
+Item Tuner::item_of(const VariantSearch& search, std::size_t index) {
+  Item item = search.item();
+  item.show_configuration = true;
+  item.job.configuration = search.space().to_string(index);
+  started_ = Clock::now();
+  if (foundry_ == nullptr) return item;
+  {
+    // Where another process is at it already, it is not compiled twice.
+    const AddedTime timer(entry_.compile_ns);
+    entry_.ahead_ns = foundry_->take(*item.variant, search.configuration(index));
+  }
+  // What was waited for is part of what compiling it took there.
+  entry_.ahead_ns = std::max(0.0, entry_.ahead_ns - entry_.compile_ns);
+  order_kernels();
+  return item;
+}
+
+// While the device measures one, the other processors compile those that come next: of this variant, then of the following.
+void Tuner::order_kernels() {
+  if (foundry_ == nullptr) return;
+  const std::size_t most = 4 * Foundry::all_processors();
+  std::vector<Foundry::Wanted> wanted;
+  for (std::size_t i = current_; i < searches_.size() && wanted.size() < most; ++i) {
+    const Variant& variant = *searches_[i]->item().variant;
+    const auto is_known = [&](const Configuration& one) { return foundry_->knows(variant, one); };
+    for (Configuration& one : searches_[i]->likely(most - wanted.size(), is_known)) {
+      wanted.push_back({&variant, std::move(one)});
+    }
+  }
+  foundry_->order(wanted);
+}
+
+void Tuner::on_start(std::size_t index, std::size_t total, const Item& item) {
+  const std::size_t more = stage_ == Stage::final ? searches_[current_]->final_steps_left() - 1 : 0;
+  progress_.start(index, std::max(total, index + more), item);
+  if (at_) progress_.status(status(*searches_[current_]));
+}
+
+void Tuner::on_result(const JobResult& result) {
+  progress_.result(result);
+  const bool again = at_ && stage_ == Stage::final;  // in part verified, and in the log
+  if (csv_ && !again) csv_->append(result.record, result.samples);
+  if (!at_) return;  // a control
+  VariantSearch& search = *searches_[current_];
+  const Record& record = result.record;
+  const bool passed = record.outcome == Outcome::passed && record.median_ns;
+  if (stage_ == Stage::final) {
+    search.learn_in_final(passed ? record.median_ns : std::nullopt);
+    return;
+  }
+  entry_.variant = record.variant;
+  entry_.configuration = record.configuration;
+  entry_.outcome = std::string(to_string(record.outcome));
+  entry_.reason = record.reason;
+  entry_.median_ns = passed ? *record.median_ns : 0.0;
+  for (const Sample& sample : result.samples) entry_.samples_ns.push_back(sample.ns);
+  entry_.compile_ns += result.times.compile_ns;
+  entry_.verify_ns = result.times.verify_ns;
+  entry_.measure_ns = result.times.measure_ns;
+  entry_.total_ns = ns_since(started_);
+  entry_.basis = search.basis();
+  entry_.git_commit = provenance_.git_commit + (provenance_.dirty ? ", modified" : "");
+  entry_.timestamp = record.timestamp_utc;
+  if (log_) log_->append(entry_);
+  search.learn(*at_, entry_.outcome, entry_.median_ns, entry_.samples_ns);
+  spent_ns_ += entry_.total_ns + entry_.search_ns;
+  ++measured_;
+}
+
+void Tuner::conclude(const VariantSearch& search) {
+  const Champion champion = search.champion();
+  for (TuningEntry& entry : search.final_entries()) {
+    entry.git_commit = provenance_.git_commit + (provenance_.dirty ? ", modified" : "");
+    entry.timestamp = utc_timestamp();
+    if (log_) log_->append(entry);
+  }
+  if (champion.configuration.empty()) return;
+  for (const std::string& tie : champion.ties) {
+    progress_.say(fmt::format("    {}: {} cannot be told from the best, {}",
+                              search.item().job.variant, tie, champion.configuration));
+  }
+  if (!options_->wisdom.empty()) keep_wisdom(search, champion);
+}
+
+void Tuner::keep_wisdom(const VariantSearch& search, const Champion& champion) {
+  const Item& item = search.item();
+  const DeviceTraits& traits = devices_[item.device];
+  const Wisdom wisdom{
+      .operator_name = item.job.operator_name,
+      .variant = item.job.variant,
+      .device = std::string(to_string(item.device)),
+      .device_name = traits.name,
+      .architecture = traits.architecture ? traits.architecture->to_string() : "",
+      .problem = item.job.problem,
+      .configuration = champion.configuration,
+      .median_ns = champion.median_ns,
+      .default_over_best = champion.default_ratio,
+      .ties = champion.ties,
+      .measured = search.done(),
+      .space = search.space().size(),
+      .source = search.basis().source,
+      .driver = search.basis().driver,
+      .toolkit = search.basis().toolkit,
+      .git_commit = provenance_.git_commit + (provenance_.dirty ? ", modified" : ""),
+      .timestamp = utc_timestamp()};
+  std::error_code failed;
+  std::filesystem::create_directories(options_->wisdom, failed);
+  if (failed) throw Error("cannot make the folder {}: {}", options_->wisdom, failed.message());
+  const std::string path =
+      (std::filesystem::path(options_->wisdom) / wisdom_file_name(wisdom)).string();
+  write_whole_file(path, wisdom_text(wisdom));
+  progress_.say("    wisdom: " + path);
+}
+
+bool Tuner::out_of_time() const {
+  return budget_ && budget_->seconds && ns_since(began_) > *budget_->seconds * 1e9;
+}
+
+std::string Tuner::time_left() const {
+  if (measured_ == 0) return "";
+  std::size_t left = 0;
+  for (std::size_t i = current_; i < searches_.size(); ++i) left += searches_[i]->left();
+  double seconds = spent_ns_ * 1e-9 / static_cast<double>(measured_) * static_cast<double>(left);
+  if (budget_ && budget_->seconds) {
+    seconds = std::min(seconds, std::max(0.0, *budget_->seconds - ns_since(began_) * 1e-9));
+  }
+  if (seconds < 100) return fmt::format("; {:.0f} s left", seconds);
+  return fmt::format("; {:.0f} min left", seconds / 60.0);
+}
+
+std::string Tuner::status(const VariantSearch& search) const {
+  if (stage_ == Stage::final) {
+    return fmt::format("final between the best, {} measurements left", search.final_steps_left());
+  }
+  std::string text = fmt::format("{} done, {} left", search.done(), search.left());
+  if (const auto best = search.best_ns()) {
+    text += "; best " + format_time(*best);
+    if (const auto usual = search.default_ns()) {
+      text += fmt::format(", {:.3f}x of the default's speed", *usual / *best);
+    }
+  }
+  for (const auto& [outcome, count] : search.failures())
+    text += fmt::format("; {} {}", count, outcome);
+  return text + time_left();
+}
+
+}  // namespace fusebench

@@ -1,0 +1,107 @@
+// One variant's search: what to measure next, what is known, and the final between the best.
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/measure/contest.hpp"
+#include "harness/session/session.hpp"
+#include "harness/tune/search_space.hpp"
+#include "harness/tune/strategy.hpp"
+#include "harness/tune/tuning_log.hpp"
+
+namespace fusebench {
+
+/// What a search has ended with.
+struct Champion {
+  std::string configuration;  ///< empty where none passed
+  double median_ns = 0.0;
+  double default_ratio = 0.0;  ///< the default's time over it; 0 where the default has none
+  std::optional<Interval> of_ratio = {};  ///< of that ratio, where there was a final
+  std::vector<std::string> ties = {};     ///< that could not be told from it
+};
+
+class VariantSearch {
+ public:
+  /// `item` is of the default configuration; `basis` is what it is measured with.
+  VariantSearch(Item item, SearchSpace space, std::size_t budget, TuningBasis basis);
+  VariantSearch(const VariantSearch&) = delete;
+  VariantSearch& operator=(const VariantSearch&) = delete;
+
+  /// `first` is measured after the default and before the strategy is asked; unknown ones are left out.
+  void begin(const std::string& strategy, std::uint64_t seed,
+             const std::vector<std::string>& first);
+  /// Takes up what a log knows; false where it is of another basis, no configuration, or known already.
+  bool take_up(const TuningEntry& entry);
+
+  /// The next configuration of the search; nothing at its end.
+  [[nodiscard]] std::optional<std::size_t> propose();
+  void learn(std::size_t index, const std::string& outcome, double median_ns,
+             const std::vector<double>& samples_ns);
+  /// Configurations whose kernels are likely to be needed, the likeliest first: what is proposed already, what lies beside
+  /// the best, then others, as far as the budget makes it worth while. `is_known` tells which need not be named.
+  [[nodiscard]] std::vector<Configuration> likely(
+      std::size_t most, const std::function<bool(const Configuration&)>& is_known);
+
+  /// Ends the search: the `most` best and the default enter the final, where there is something to decide.
+  void begin_final(std::size_t most);
+  /// The next of the final, in rounds that go forth and back; nothing at its end.
+  [[nodiscard]] std::optional<std::size_t> next_in_final();
+  /// What next_in_final() asked for; nothing where it failed, and then it leaves the final.
+  void learn_in_final(std::optional<double> median_ns);
+  [[nodiscard]] std::size_t final_steps_left() const;
+  [[nodiscard]] Champion champion() const;
+  /// A line of the log for each who came through the final.
+  [[nodiscard]] std::vector<TuningEntry> final_entries() const;
+
+  [[nodiscard]] const Item& item() const noexcept { return item_; }
+  [[nodiscard]] const SearchSpace& space() const noexcept { return space_; }
+  [[nodiscard]] const TuningBasis& basis() const noexcept { return basis_; }
+  [[nodiscard]] std::size_t budget() const noexcept { return budget_; }
+  [[nodiscard]] std::size_t done() const noexcept { return known_.size(); }
+  [[nodiscard]] std::size_t left() const noexcept { return budget_ - std::min(budget_, done()); }
+  [[nodiscard]] const std::map<std::string, std::size_t>& failures() const { return failures_; }
+  [[nodiscard]] std::optional<double> best_ns() const;
+  [[nodiscard]] std::optional<double> default_ns() const;
+  [[nodiscard]] Configuration configuration(std::size_t index) const;
+
+ private:
+  struct Passed {
+    std::size_t index = 0;
+    double median_ns = 0.0;
+    Interval interval;
+  };
+  struct Contestant {
+    std::size_t index = 0;
+    std::vector<double> times_ns = {};
+    bool failed = false;
+  };
+  [[nodiscard]] const Passed* find(std::optional<std::size_t> index) const;
+  [[nodiscard]] const Passed* best() const;
+  [[nodiscard]] std::vector<const Contestant*> survivors() const;
+
+  Item item_;
+  SearchSpace space_;
+  std::size_t budget_;
+  TuningBasis basis_;
+  std::optional<std::size_t> default_;
+  std::unique_ptr<Strategy> strategy_;
+  bool learns_ = true;
+  std::deque<std::size_t> first_;
+  std::deque<std::size_t>
+      ahead_;  // proposed before they are needed, by a strategy that no answer changes
+  std::vector<std::size_t> walk_;  // the order in which kernels are compiled on suspicion
+  std::size_t walked_ = 0;
+  std::map<std::size_t, std::string> known_;  // outcomes
+  std::vector<Passed> passed_;
+  std::map<std::string, std::size_t> failures_;
+  std::vector<Contestant> final_;
+  std::size_t step_ = 0;
+};
+
+}  // namespace fusebench

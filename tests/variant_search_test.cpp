@@ -1,0 +1,198 @@
+// One variant's search. Catches a default that is not measured, entries of other sources that are taken up, a
+// configuration proposed twice, a final that favours whoever comes first in a round, and kernels compiled twice.
+#include "harness/cli/variant_search.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "harness/core/error.hpp"
+#include "harness/core/registry.hpp"
+#include "harness/session/variant_sources.hpp"
+#include "harness/tune/variant_space.hpp"
+
+namespace fusebench {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+const Variant& cpu_in_place() {
+  return registry().find_variant("residual_epilogue", "cpu_in_place");
+}
+
+std::unique_ptr<VariantSearch> search(std::size_t budget, const std::string& strategy = "random",
+                                      const std::vector<std::string>& first = {}) {
+  const Variant& variant = cpu_in_place();
+  const ParameterSpace& parameters = variant.info().parameters;
+  Item item{.op = &registry().find_operator("residual_epilogue"), .variant = &variant};
+  item.job.operator_name = "residual_epilogue";
+  item.job.variant = "cpu_in_place";
+  item.job.configuration = parameters.default_configuration().to_string();
+  auto made = std::make_unique<VariantSearch>(item, variant_space(parameters), budget,
+                                              TuningBasis{.source = "now"});
+  made->begin(strategy, 1, first);
+  return made;
+}
+
+TEST(VariantSearch, MeasuresTheDefaultThenWhatIsKnownThenEachOnceUpToTheBudget) {
+  const std::string known = "chunk=65536,unroll=4,store=cached";
+  for (const StrategyInfo& strategy : strategies()) {
+    const auto one = search(10, strategy.name, {known, "chunk=7", known});
+    std::vector<std::string> proposed;
+    while (const auto index = one->propose()) {
+      proposed.push_back(one->space().to_string(*index));
+      one->learn(*index, "passed", 100.0, {});
+    }
+    ASSERT_THAT(proposed, SizeIs(10)) << strategy.name;
+    EXPECT_EQ(proposed[0], one->item().job.configuration);
+    EXPECT_EQ(proposed[1], known);
+    EXPECT_EQ(std::set<std::string>(proposed.begin(), proposed.end()).size(), 10U) << strategy.name;
+  }
+}
+
+TEST(VariantSearch, EndsWithTheSpace) {
+  const auto one = search(1000);
+  std::size_t count = 0;
+  while (const auto index = one->propose()) {
+    one->learn(*index, "failed", 0.0, {});
+    ++count;
+  }
+  EXPECT_EQ(count, one->space().size());
+  EXPECT_EQ(one->failures().at("failed"), count);
+  one->begin_final(8);
+  EXPECT_FALSE(one->next_in_final());
+  EXPECT_EQ(one->champion().configuration, "");
+}
+
+TEST(VariantSearch, TakesUpOnlyWhatHasTheSameBasisAndIsAConfiguration) {
+  const auto one = search(10);
+  TuningEntry entry{.variant = "cpu_in_place",
+                    .configuration = one->item().job.configuration,
+                    .outcome = "passed",
+                    .median_ns = 5.0,
+                    .basis = one->basis()};
+  TuningEntry other = entry;
+  other.basis.source = "before";
+  EXPECT_FALSE(one->take_up(other));
+  other = entry;
+  other.basis.toolkit = "another";
+  EXPECT_FALSE(one->take_up(other));
+  other = entry;
+  other.variant = "cpu_threads";
+  EXPECT_FALSE(one->take_up(other));
+  other = entry;
+  other.configuration = "chunk=7,unroll=1,store=cached";
+  EXPECT_FALSE(one->take_up(other));
+  other = entry;
+  other.stage = "final";
+  EXPECT_FALSE(one->take_up(other));
+  EXPECT_EQ(one->done(), 0U);
+  EXPECT_TRUE(one->take_up(entry));
+  EXPECT_FALSE(one->take_up(entry));
+  EXPECT_EQ(one->done(), 1U);
+  EXPECT_NE(one->space().to_string(one->propose().value()), entry.configuration);
+}
+
+// Three that are close and one that is not: the default, which is there to be compared with.
+std::unique_ptr<VariantSearch> with_final() {
+  auto one = search(4, "exhaustive");
+  double time = 200.0;
+  while (const auto index = one->propose()) {
+    one->learn(*index, "passed", time, std::vector<double>(6, time));
+    time = time > 150.0 ? 100.0 : time + 0.1;
+  }
+  one->begin_final(8);
+  return one;
+}
+
+TEST(Final, GoesForthAndBackThroughTheBestAndTheDefault) {
+  const auto one = with_final();
+  const std::size_t steps = one->final_steps_left();
+  ASSERT_EQ(steps % 4, 0U);
+  std::vector<std::size_t> order;
+  while (const auto index = one->next_in_final()) {
+    order.push_back(*index);
+    one->learn_in_final(100.0);
+  }
+  ASSERT_EQ(order.size(), steps);
+  for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(order[i], order[7 - i]);
+  EXPECT_THAT(one->final_entries(), SizeIs(4));
+  const Champion champion = one->champion();
+  EXPECT_THAT(champion.ties, SizeIs(3)) << "all times are equal";
+}
+
+TEST(Final, ChoosesByTheRoundsAndGivesTheGainOverTheDefault) {
+  const auto one = with_final();
+  const std::string usual = one->item().job.configuration;
+  std::size_t slowest_before = 0;
+  double level = 100.0;
+  while (const auto index = one->next_in_final()) {
+    if (one->space().to_string(*index) != usual) slowest_before = std::max(slowest_before, *index);
+    level *= 1.01;  // it drifts
+    const bool is_usual = one->space().to_string(*index) == usual;
+    one->learn_in_final(is_usual ? 150.0 : 100.0);
+  }
+  const Champion champion = one->champion();
+  EXPECT_NE(champion.configuration, usual);
+  EXPECT_DOUBLE_EQ(champion.default_ratio, 1.5);
+  ASSERT_TRUE(champion.of_ratio);
+  EXPECT_DOUBLE_EQ(champion.of_ratio->low, 1.5);
+  EXPECT_THAT(champion.ties, SizeIs(2));
+}
+
+TEST(Final, WhoFailsLeaves) {
+  const auto one = with_final();
+  std::optional<std::size_t> failing = one->next_in_final();
+  one->learn_in_final(std::nullopt);
+  while (const auto index = one->next_in_final()) {
+    EXPECT_NE(index, failing);
+    one->learn_in_final(100.0);
+  }
+  EXPECT_THAT(one->final_entries(), SizeIs(3));
+  EXPECT_NE(one->champion().configuration, one->space().to_string(*failing));
+}
+
+TEST(Final, ThereIsNoneOfOne) {
+  const auto one = search(1);
+  one->learn(*one->propose(), "passed", 7.0, {});
+  one->begin_final(8);
+  EXPECT_FALSE(one->next_in_final());
+  EXPECT_EQ(one->champion().configuration, one->item().job.configuration);
+  EXPECT_DOUBLE_EQ(one->champion().default_ratio, 1.0);
+}
+
+TEST(Likely, NamesWhatIsProposedFirstAndNothingThatIsKnownOrMeasured) {
+  const auto one = search(10);
+  one->learn(*one->propose(), "passed", 7.0, {});
+  const std::size_t next = *one->propose();  // random: more are proposed ahead
+  const auto nothing = [](const Configuration&) { return false; };
+  const auto all = one->likely(1000, nothing);
+  std::set<std::string> names;
+  for (const Configuration& each : all) names.insert(each.to_string());
+  EXPECT_FALSE(names.contains(one->item().job.configuration));
+  one->learn(next, "passed", 7.0, {});
+  const std::size_t after = *one->propose();
+  EXPECT_EQ(all[0].to_string(), one->space().to_string(after));
+  EXPECT_THAT(one->likely(1000, [](const Configuration&) { return true; }), IsEmpty());
+  EXPECT_THAT(one->likely(3, nothing), SizeIs(3));
+}
+
+TEST(SourceHash, IsOfTheVariantsOwnSources) {
+  const auto hash = [](const char* name) {
+    return source_hash(registry().find_variant("residual_epilogue", name), "");
+  };
+  std::set<std::string> hashes;
+  for (const Variant* variant : registry().variants("residual_epilogue")) {
+    hashes.insert(source_hash(*variant, ""));
+    EXPECT_TRUE(registry().sources().contains(registry().file_of(*variant)))
+        << variant->info().name << " is registered in " << registry().file_of(*variant);
+  }
+  EXPECT_EQ(hashes.size(), registry().variants("residual_epilogue").size());
+  EXPECT_EQ(hash("cpu_threads"), hash("cpu_threads"));
+}
+
+}  // namespace
+}  // namespace fusebench
