@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "harness/core/error.hpp"
 
 namespace fusebench {
@@ -109,6 +111,8 @@ TEST(Score, OfRandomSearchIsNearNothingAndTheSameForTheSameSeeds) {
   const StrategyScore first = score_strategy(recorded, yardstick, "random", 200, 5);
   // Seeds are fixed, so this is a fact and no wager; the rule's rounding leaves a bias below a tenth.
   EXPECT_NEAR(first.by_draws.mean, 0.0, 0.1);
+  ASSERT_EQ(first.found_ns.size(), 200U);
+  EXPECT_EQ(*std::max_element(first.found_ns.begin(), first.found_ns.end()), first.worst_found_ns);
   const StrategyScore again = score_strategy(recorded, yardstick, "random", 200, 5);
   EXPECT_EQ(first.by_draws.mean, again.by_draws.mean);
   EXPECT_THROW((void)score_strategy(recorded, yardstick, "random", 0, 5), Error);

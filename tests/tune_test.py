@@ -242,37 +242,106 @@ class Live(Case):
     """Registered variants on the CPU, which every machine has."""
 
     def search(self, budget: int | str, *more: object) -> subprocess.CompletedProcess[str]:
-        return tune("--operator", "residual_epilogue", "--filter", "cpu_threads", "--problem", "1,4,3,5,7", "--max-time", 0.02,
-                    "--seed", 7, "--budget", budget, "--log", self.folder / "log.jsonl", *more, timeout=300)
+        return tune("--operator", "residual_epilogue", "--filter", "cpu_in_place", "--problem", "1,4,3,5,7", "--max-time", 0.02,
+                    "--seed", 7, "--budget", budget, "--log", self.folder / "log.jsonl", "--wisdom", self.folder / "wisdom",
+                    *more, timeout=300)
 
-    def entries(self) -> list[dict[str, object]]:
+    def entries(self, stage: str = "search") -> list[dict[str, object]]:
         header, *lines = (self.folder / "log.jsonl").read_text().splitlines()
         self.assertEqual(json.loads(header)["problem"], "n=1,c=4,d=3,h=5,w=7")
-        return [json.loads(line) for line in lines]
+        return [entry for entry in map(json.loads, lines) if entry["stage"] == stage]
 
     def test_a_search_keeps_a_log_and_goes_on_from_it(self) -> None:
-        first = self.search(3)
+        first = self.search(3, "--final", 0)
         self.assertIn(first.returncode, (0, 1), first.stderr)
         before = self.entries()
         self.assertEqual(len(before), 3)
         log = self.folder / "log.jsonl"
         log.write_text(log.read_text() + json.dumps(before[0])[:50])  # as a kill leaves it
-        second = self.search(5)
+        second = self.search(5, "--final", 0)
         self.assertIn(second.returncode, (0, 1), second.stderr)
         after = self.entries()
         self.assertEqual(after[:3], before)
         self.assertEqual(len({entry["configuration"] for entry in after}), 5)
-        self.assertRegex(second.stdout, r"cpu_threads .* 5  16 ")
+        self.assertRegex(second.stdout, r"cpu_in_place .* 5  24 ")
         for entry in after:
             self.assertEqual(entry["outcome"] == "passed", entry["median_ns"] > 0)
             self.assertEqual(bool(entry["reason"]), entry["outcome"] != "passed")
-            self.assertGreater(entry["total_ns"], 0)
-        done = self.search(5)  # nothing is left to measure but the controls
+            parts = [entry["compile_ns"], entry["verify_ns"], entry["measure_ns"]]
+            self.assertTrue(all(part >= 0 for part in parts) and sum(parts) <= entry["total_ns"], entry)
+            self.assertGreater(entry["verify_ns"], 0)
+            self.assertRegex(entry["source"], "^[0-9a-f]{32}$")
+            self.assertTrue(entry["options"] and entry["toolkit"] and entry["driver"])
+        done = self.search(5, "--final", 0)  # nothing is left to measure but the controls
         self.assertEqual(self.entries(), after, done.stderr)
+
+    def test_what_was_measured_of_other_sources_or_verified_otherwise_is_measured_again(self) -> None:
+        self.search(2, "--final", 0)
+        log = self.folder / "log.jsonl"
+        header, *lines = log.read_text().splitlines()
+        for key, value in (("source", "0" * 32), ("battery", "full")):
+            with self.subTest(changed=key):
+                entries = [json.loads(line) | {key: value} for line in lines]
+                log.write_text("\n".join([header, *map(json.dumps, entries)]) + "\n")
+                self.search(1, "--final", 0)
+                self.assertEqual(len(self.entries()), 3)
+
+    def test_the_best_are_measured_again_and_kept_as_wisdom_that_run_uses(self) -> None:
+        found = self.search(6, "--final", 2)
+        if found.returncode == 1:
+            self.skipTest("nothing passed: " + found.stdout)
+        files = list((self.folder / "wisdom").iterdir())
+        self.assertEqual(len(files), 1, found.stderr)
+        wisdom = json.loads(files[0].read_text())
+        self.assertEqual(wisdom["variant"], "cpu_in_place")
+        self.assertEqual(wisdom["problem"], "n=1,c=4,d=3,h=5,w=7")
+        self.assertEqual(wisdom["measured"], 6)
+        self.assertIn(wisdom["configuration"], found.stdout)
+        finalists = self.entries("final")
+        if len([e for e in self.entries() if e["outcome"] == "passed"]) > 1:
+            self.assertEqual({len(entry["samples_ns"]) for entry in finalists}, {7})
+            self.assertIn(wisdom["configuration"], {entry["configuration"] for entry in finalists})
+
+        def run(problem: str, *more: object, folder: Path = self.folder / "wisdom") -> str:
+            result = subprocess.run([PROGRAM, "verify", "--operator", "residual_epilogue", "--filter", "cpu_in_place",
+                                     "--battery", "quick", "--problem", problem, "--wisdom", str(folder),
+                                     *map(str, more)], text=True, capture_output=True, timeout=300, check=False)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            return result.stderr
+
+        chosen = f"wisdom: cpu_in_place {wisdom['configuration']}: "
+        self.assertIn(chosen + "exact\n", run("1,4,3,5,7"))
+        self.assertIn(chosen + "other problem: n=1,c=4,d=3,h=5,w=7\n", run("1,4,3,5,8"))
+        self.assertNotIn("wisdom", run("1,4,3,5,7", "--configuration", "default"))
+        self.assertIn("of which nothing is known", run("1,4,3,5,7", folder=self.folder / "none"))
+        again = self.search(8, "--final", 0)  # starts from what is known
+        self.assertIn(wisdom["configuration"], [entry["configuration"] for entry in self.entries()], again.stderr)
+        files[0].write_text("{")
+        self.assert_one_clear_line(self.search(8), files[0].name, "tune again")
+        self.assertEqual(files[0].read_text(), "{")
+
+    def test_a_log_is_replayed_and_exported(self) -> None:
+        self.search(8, "--final", 0, "--no-wisdom")
+        log, t4 = self.folder / "log.jsonl", self.folder / "t4.json"
+        if not any(entry["outcome"] == "passed" for entry in self.entries()):
+            self.skipTest("nothing passed")
+        replayed = tune("--replay", log, "--budget", "50%", "--repeats", 20, "--strategy", "all")
+        self.assertEqual(replayed.returncode, 0, replayed.stderr)
+        self.assertIn("cpu_in_place: 8 configurations", replayed.stdout)
+        self.assertRegex(replayed.stdout, r"exhaustive .* \d+/20 ")
+        exported = tune("--import", log, "--export-t4", t4)
+        self.assertEqual(exported.returncode, 0, exported.stderr)
+        self.assertEqual(len(json.loads(t4.read_text())["results"]), 8)
+        self.assertEqual(tune("--replay", t4, "--budget", "50%", "--repeats", 2).returncode, 0)
+        self.assertFalse((self.folder / "wisdom").exists())
+        before = log.read_bytes()
+        self.assert_one_clear_line(tune("--import", log, "--export-t4", log), "would replace")
+        self.assert_one_clear_line(tune("--replay", log, "--filter", "nothing"), "nothing")
+        self.assertEqual(log.read_bytes(), before)
 
     def test_bad_input_gets_one_line_and_the_log_stays(self) -> None:
         log = self.folder / "log.jsonl"
-        header = {"fusebench_tuning_log": 1, "operator": "residual_epilogue", "problem": "n=2,c=4,d=3,h=5,w=7",
+        header = {"fusebench_tuning_log": 2, "operator": "residual_epilogue", "problem": "n=2,c=4,d=3,h=5,w=7",
                   "device": "cpu", "device_name": "another"}
         for text, words in ((json.dumps(header) + "\n", ("problem", "n=2,c=4", "--log")),
                             ("operator,variant\n", ("no tuning log",)), ("no line end", ("no tuning log",)),
@@ -288,6 +357,31 @@ class Live(Case):
         self.assert_one_clear_line(tune("--filter", "nothing_matches"), "nothing_matches")
         self.assert_one_clear_line(tune("--operator", "nothing"), "nothing")
         self.assertFalse(log.exists())
+
+
+class Exhaust(Case):
+    """scripts/exhaust on logs made up here."""
+
+    def test_tables_the_logs_and_says_what_is_not_complete(self) -> None:
+        basis = {"source": "s", "options": "o", "toolkit": "t", "driver": "d", "battery": "quick", "git_commit": "c", "timestamp": ""}
+        costs = dict.fromkeys(("search_ns", "ahead_ns", "compile_ns", "verify_ns", "measure_ns", "total_ns"), 1)
+        header = {"fusebench_tuning_log": 2, "operator": "residual_epilogue", "problem": "n=1,c=4,d=3,h=5,w=7",
+                  "device": "cpu", "device_name": "here"}
+        entries = [{"stage": "search", "variant": "cpu_simd", "configuration": f"unroll={unroll}", "outcome": "passed", "reason": "",
+                    "median_ns": ns, "samples_ns": [ns]} | costs | basis for unroll, ns in ((1, 30.0), (2, 10.0), (4, 20.0))]
+        log = self.folder / "residual_epilogue.cpu_simd.jsonl"
+        log.write_text("\n".join(map(json.dumps, [header, *entries])) + "\n")
+        script = Path(__file__).resolve().parent.parent / "scripts" / "exhaust"
+        result = subprocess.run([script, "--program", PROGRAM, "--device", "cpu", "--no-search", "--logs", self.folder, "--out",
+                                 self.folder / "out", "--wisdom", self.folder / "none"], capture_output=True, text=True, timeout=120)
+        self.assertEqual(result.returncode, 2, result)
+        self.assertIn("not complete: cpu_threads: nothing measured", result.stdout)
+        with (self.folder / "out" / "exhaustive.csv").open(newline="") as file:
+            rows = list(csv.DictReader(file))
+        self.assertEqual([(r["variant"], r["configurations"], r["measured"], r["best_configuration"], r["best_median_ns"],
+                           r["default_median_ns"]) for r in rows], [("cpu_simd", "3", "3", "unroll=2", "10.0", "30.0")])
+        with (self.folder / "out" / "replayed.csv").open(newline="") as file:
+            self.assertEqual([row["space"] for row in csv.DictReader(file)], ["cpu_simd"])
 
 
 if __name__ == "__main__":

@@ -24,6 +24,10 @@ struct TuneOptions : ReplayOptions {
   std::string import;
   std::string export_t4;
   std::string log;
+  std::string wisdom = "results/wisdom";
+  bool no_wisdom = false;
+  std::size_t finalists = 8;
+  std::size_t compilers = 0;
   RunOptions run;  // of a search on a device
 };
 
@@ -35,11 +39,18 @@ int count(const TuneOptions& options) {
 }
 
 int convert(const TuneOptions& options) {
-  const RecordedSpace recorded = read_recorded_space(options.import);
   if (options.export_t4.empty()) {
     throw Error("--import {}: nothing to do with it; give --export-t4 FILE, or --replay it",
                 options.import);
   }
+  const std::vector<NamedSpace> spaces = read_recorded_spaces(options.import, options.run.filter);
+  if (spaces.size() > 1) {
+    throw Error(
+        "--import {}: it has {} variants, and T4 holds one; choose it with --filter, such as "
+        "--filter '{}$'",
+        options.import, spaces.size(), spaces.front().name);
+  }
+  const RecordedSpace& recorded = spaces.front().recorded;
   std::error_code ignored;
   if (std::filesystem::equivalent(options.import, options.export_t4, ignored)) {
     throw Error("--export-t4 would replace {}, which is imported; write to another file",
@@ -56,11 +67,18 @@ int tune(const TuneOptions& options) {
   if (jobs > 1) throw Error("--space, --replay and --import exclude one another; give one of them");
   if (!options.space.empty()) return count(options);
   if (!options.import.empty()) return convert(options);
-  if (!options.files.empty()) return replay_and_score(options);
+  if (!options.files.empty()) {
+    ReplayOptions replayed = options;
+    replayed.filter = options.run.filter;
+    return replay_and_score(replayed);
+  }
   LiveOptions live{.run = options.run,
                    .strategy = options.strategy,
                    .budget = options.budget,
-                   .log = options.log};
+                   .log = options.log,
+                   .wisdom = options.no_wisdom ? "" : options.wisdom,
+                   .finalists = options.finalists,
+                   .compilers = options.compilers};
   if (options.strategy == "all") throw Error("--strategy all is for --replay; choose one");
   live.run.given_seed = options.seed;
   live.run.csv = options.csv;
@@ -77,9 +95,10 @@ Command add_tune_command(CLI::App& program) {
   app->add_option("--space", options->space, "a T1 file, which describes a space")
       ->type_name("FILE");
   app->add_flag("--count", options->count, "say how many configurations --space has");
-  app->add_option("--replay", options->files,
-                  "search recorded spaces without a device: Kernel Tuner cache files or T4, plain "
-                  "or gzipped")
+  app->add_option(
+         "--replay", options->files,
+         "search recorded spaces without a device: tuning logs (--filter chooses variants), "
+         "Kernel Tuner cache files or T4, plain or gzipped")
       ->type_name("FILE");
   app->add_option("--strategy", options->strategy, "the search strategy, or all")
       ->capture_default_str();
@@ -102,7 +121,10 @@ Command add_tune_command(CLI::App& program) {
                   "write every result as 'run' does; of --replay the scores, and FILE's "
                   ".curves.csv for scripts/report")
       ->type_name("FILE");
-  app->add_option("--import", options->import, "read a recorded space, to write it elsewhere")
+  app->add_option(
+         "--import", options->import,
+         "read a recorded space, a file as of --replay, to write it elsewhere; of a tuning "
+         "log --filter chooses the variant")
       ->type_name("FILE");
   app->add_option("--export-t4", options->export_t4, "write it as T4")->type_name("FILE");
   RunOptions& run = options->run;
@@ -129,13 +151,30 @@ Command add_tune_command(CLI::App& program) {
   app->add_option("--log", options->log,
                   "keep every configuration in FILE, a line each, and go on from it")
       ->type_name("FILE");
+  app->add_option("--final", options->finalists,
+                  "how many of the best are measured again, in turn; 0: the fastest median wins")
+      ->check(CLI::Range(0, 64))
+      ->capture_default_str();
+  app->add_option(
+         "--compilers", options->compilers,
+         "processes that compile ahead while the device measures (default: every processor "
+         "but one)")
+      ->check(CLI::Range(1, 1024));
+  app->add_option("--wisdom", options->wisdom,
+                  "the folder that keeps the best of each variant, device and problem, for 'run'")
+      ->capture_default_str()
+      ->type_name("DIR");
+  app->add_flag("--no-wisdom", options->no_wisdom, "neither read nor keep wisdom");
   std::string footer = "Strategies:\n";
   for (const StrategyInfo& info : strategies()) {
     footer += fmt::format("  {:<11} {}\n", info.name, info.idea);
   }
-  app->footer(footer + "\nExample: fusebench tune --space convolution_T1.json --count\n"
-                       "Example: fusebench tune --replay convolution_A100.json.gz --strategy all "
-                       "--repeats 100 --score");
+  app->footer(footer +
+              "\nExample: fusebench tune --operator residual_epilogue --device cuda --budget 10% "
+              "--log tune.jsonl\n"
+              "Example: fusebench tune --space convolution_T1.json --count\n"
+              "Example: fusebench tune --replay convolution_A100.json.gz --strategy all "
+              "--repeats 100 --score");
   return {app, [options] { return tune(*options); }};
 }
 

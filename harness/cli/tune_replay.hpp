@@ -9,6 +9,7 @@ namespace fusebench {
 
 struct ReplayOptions {
   std::vector<std::string> files;
+  std::string filter;    ///< on the variants of a tuning log; empty: all of them
   std::string strategy;  ///< a name or "all"
   std::string budget;    ///< empty: the methodology's
   std::size_t repeats = 100;

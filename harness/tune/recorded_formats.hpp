@@ -12,6 +12,10 @@ namespace fusebench {
 [[nodiscard]] RecordedSpace read_kernel_tuner(const std::string& path, const std::string& text);
 [[nodiscard]] RecordedSpace read_t4(const std::string& path, const std::string& text);
 
+[[nodiscard]] std::vector<NamedSpace> read_log_spaces(const std::string& path,
+                                                      const std::string& text,
+                                                      const std::string& filter);
+
 /// A configuration on its way into a space.
 struct RecordedRow {
   std::vector<SearchSpace::Place> row;

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 
 #include "harness/core/error.hpp"
 #include "harness/tune/recorded_formats.hpp"
 #include "harness/tune/text_file.hpp"
+#include "harness/tune/tuning_log.hpp"
 
 namespace fusebench {
 namespace {
@@ -42,6 +44,20 @@ RecordedSpace read_recorded_space(const std::string& path) {
   throw Error("{} is no recorded space: it has neither 'cache', as Kernel Tuner's files have, nor "
               "'results', as T4 files have",
               path);
+}
+
+std::vector<NamedSpace> read_recorded_spaces(const std::string& path, const std::string& filter) {
+  const std::string text = read_text_file(path);
+  if (is_tuning_log(text)) return read_log_spaces(path, text, filter);
+  if (!filter.empty())
+    throw Error("--filter chooses variants of a tuning log, and {} is none", path);
+  std::string name = std::filesystem::path(path).filename().string();
+  for (const char* suffix : {".gz", ".json"}) {
+    if (name.ends_with(suffix)) name.resize(name.size() - std::string_view(suffix).size());
+  }
+  std::vector<NamedSpace> one;
+  one.push_back({std::move(name), read_recorded_space(path)});
+  return one;
 }
 
 }  // namespace fusebench

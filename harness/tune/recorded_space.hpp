@@ -50,6 +50,17 @@ struct RecordedSpace {
 /// that its parameter does not have, and a space in which nothing passed.
 [[nodiscard]] RecordedSpace read_recorded_space(const std::string& path);
 
+/// Each space of a file, by name: of a tuning log (tuning_log.hpp) one a variant that it has searched and that `filter` finds, an
+/// ECMAScript regular expression on "operator variant"; of any other file the one, named after the file. Of a log the
+/// entries with the same basis as the variant's last count, of one configuration the last. Throws Error as
+/// read_recorded_space, and where `filter` leaves nothing.
+struct NamedSpace {
+  std::string name;
+  RecordedSpace recorded;
+};
+[[nodiscard]] std::vector<NamedSpace> read_recorded_spaces(const std::string& path,
+                                                           const std::string& filter);
+
 /// The T4 document of a recorded space, in milliseconds, one result a line.
 [[nodiscard]] std::string t4_text(const RecordedSpace& recorded);
 

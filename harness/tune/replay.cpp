@@ -114,6 +114,7 @@ StrategyScore score_strategy(const RecordedSpace& recorded, const Yardstick& yar
     const ReplayRun run = replay(recorded, yardstick, strategy, seeds());
     by_draws.push_back(yardstick.score(run.by_draws_ns));
     by_cost.push_back(yardstick.score(run.by_cost_ns));
+    result.found_ns.push_back(run.by_draws_ns.back());
     result.worst_found_ns = std::max(result.worst_found_ns, run.by_draws_ns.back());
     for (std::size_t k = 0; k < run.by_draws_ns.size(); ++k) {
       result.mean_found_ns[k] += run.by_draws_ns[k] / static_cast<double>(repeats);

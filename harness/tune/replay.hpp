@@ -71,6 +71,7 @@ struct StrategyScore {
   Estimate by_cost;                   ///< P with each configuration's own cost
   std::vector<double> mean_found_ns;  ///< over the runs, after 1, 2, ... draws
   double worst_found_ns = 0.0;        ///< of the runs, at the end of the budget
+  std::vector<double> found_ns;       ///< of each run, at the end of the budget
 };
 
 /// The runs' seeds are drawn by `seed`. Throws Error when there are no runs.
