@@ -48,7 +48,6 @@ class Case(unittest.TestCase):
             self.assertIn(word, result.stderr)
         self.assertEqual(result.stdout, "")
 
-
     def assert_gone_soon(self, process: str) -> None:
         for _ in range(100):
             try:
