@@ -169,12 +169,11 @@ Command add_tune_command(CLI::App& program) {
   for (const StrategyInfo& info : strategies()) {
     footer += fmt::format("  {:<11} {}\n", info.name, info.idea);
   }
-  app->footer(footer +
-              "\nExample: fusebench tune --operator residual_epilogue --device cuda --budget 10% "
-              "--log tune.jsonl\n"
-              "Example: fusebench tune --space convolution_T1.json --count\n"
-              "Example: fusebench tune --replay convolution_A100.json.gz --strategy all "
-              "--repeats 100 --score");
+  app->footer(footer + "\nExample: fusebench tune --filter cuda_float4 --budget 10% "
+                       "--log tune.jsonl\n"
+                       "Example: fusebench tune --space convolution_T1.json --count\n"
+                       "Example: fusebench tune --replay convolution_A100.json.gz --strategy all "
+                       "--repeats 100 --score");
   return {app, [options] { return tune(*options); }};
 }
 
