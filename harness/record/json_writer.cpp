@@ -38,7 +38,8 @@ void write_json(const std::string& path, const RunDocument& document) {
 
 void write_document(const std::string& path, const nlohmann::json& document) {
   // A name or message from the system need not be UTF-8; replace rather than refuse.
-  write_whole_file(path, document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+  write_whole_file(path,
+                   document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
 }
 
 }  // namespace fusebench
