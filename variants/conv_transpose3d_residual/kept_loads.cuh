@@ -1,5 +1,5 @@
 // Loads of x, which stays in L2 while y passes through it (KEEP_X). Where `exists`, else zeros; no branch, so that
-// many can be on their way.
+// many can be on their way. And prefetches of it.
 #pragma once
 
 #include "variants/conv_transpose3d_residual/convolution.cuh"
@@ -19,11 +19,19 @@ __device__ inline u64 keep_policy() {
 }
 // To L2, to stay there as well: the line of 128 bytes, or a multiple of 16 bytes at one of 16.
 __device__ inline void fetch_line(const void* from) {
+#if KEEP_X
   asm volatile("prefetch.global.L2::evict_last [%0];" ::"l"(from));
+#else
+  asm volatile("prefetch.global.L2 [%0];" ::"l"(from));
+#endif
 }
 __device__ inline void fetch_bytes(const void* from, u32 bytes) {
+#if KEEP_X
   asm volatile("cp.async.bulk.prefetch.L2.global.L2::cache_hint [%0], %1, %2;" ::"l"(from),
                "r"(bytes), "l"(keep_policy()));
+#else
+  asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(from), "r"(bytes));
+#endif
 }
 __device__ inline float load_kept(const float* from, bool exists, u64 policy) {
   float v = 0.0f;

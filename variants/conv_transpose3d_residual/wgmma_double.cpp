@@ -26,9 +26,10 @@ constexpr std::int64_t pack_threads = 256;
 constexpr std::int64_t pack_blocks = all_taps * tile_channels * block_channels / pack_threads;
 constexpr std::int64_t counter_words = 64;  // of each block of channels
 constexpr std::int64_t most_items = std::int64_t{1} << 30;
-// L2 has to hold two batch items of x while y passes through it.
+// Of a batch item. L2 has to hold two or three of them while y passes through it; more was not tried.
 constexpr std::int64_t most_fetched_bytes = 4 << 20;
 
+// As in wgmma_weights.cuh.
 struct Prepared {
   void* weights;
   void* coefficients;
@@ -63,12 +64,12 @@ Tiles tiles_of(const ConvTranspose3d& sizes) {
   return tiles;
 }
 
-// To so many blocks of a kind: runs of up to `run` items, and at least `singles` a block at the end singly. A run is
-// no more than an eighth of what a block does, or blocks that got one more would end late.
-void share_out(Tiles& tiles, std::int64_t blocks, std::int64_t run, std::int64_t singles) {
+// To so many blocks of a kind: about `runs` runs a block, and at the end about `singles` items a block singly. Were
+// runs longer, blocks that got one more would end late; were they shorter, more planes would be read twice.
+void share_out(Tiles& tiles, std::int64_t blocks, std::int64_t runs, std::int64_t singles) {
   const std::int64_t depth = tiles.depth.divisor;
   const std::int64_t stacks = tiles.items / depth;
-  run = std::min(run, std::max<std::int64_t>(1, pieces(tiles.items, 8 * blocks)));
+  const std::int64_t run = pieces(tiles.items, runs * blocks);
   tiles.run = static_cast<std::uint32_t>(run);
   tiles.per_run = Divisor(pieces(depth, run));
   tiles.run_stacks =
@@ -76,6 +77,7 @@ void share_out(Tiles& tiles, std::int64_t blocks, std::int64_t run, std::int64_t
   tiles.runs = tiles.run_stacks * tiles.per_run.divisor;
 }
 
+// As in wgmma_block.cuh.
 struct Arguments {
   float* y;
   const float *x, *w, *conv_bias, *b;
@@ -120,13 +122,17 @@ class WgmmaPlan final : public Plan {
       alike_blocks_ = std::clamp<std::int64_t>(blocks * configuration.integer("alike_share") / 100,
                                                1, blocks - 1);
     }
-    share_out(tiles_, blocks / kinds, configuration.integer("run"),
+    share_out(tiles_, blocks / kinds, configuration.integer("runs"),
               configuration.integer("singles"));
     prepared_.blocks[0] = static_cast<std::uint32_t>(alike_blocks_);
     prepared_.blocks[1] = static_cast<std::uint32_t>(blocks - alike_blocks_);
     const std::int64_t batch_bytes = convolution_.in_channels * convolution_.input_positions() * 4;
     if (batch_bytes <= most_fetched_bytes && batch_bytes % 16 == 0) {
-      fetchers_ = configuration.integer("fetchers");
+      // No more than there are segments of a batch item to fetch with.
+      fetchers_ = std::min<std::int64_t>(
+          configuration.integer("fetchers"),
+          std::int64_t{tiles_.plane_items} *
+              (tiles_.runs > 0 ? tiles_.per_run.divisor : tiles_.depth.divisor));
     }
     shape_ = {.blocks = static_cast<std::uint32_t>(blocks),
               .threads = 384,
@@ -200,7 +206,7 @@ bool add_wgmma_variant(const WgmmaVariant& variant) {
     parameters = {{"slots", integers({3, 4}), "4"}};
   }
   const std::vector<Parameter> common = {
-      {"run", integers({2, 4, 8}), three ? "4" : "2"},
+      {"runs", integers({4, 8, 16, 32}), "8"},
       {"singles", integers({0, 2, 4, 6}), three ? "2" : "4"},
       {"fetchers", integers({0, 8, 16, 32}), three ? "16" : "32"},
       {"keep_x", integers({0, 1}), "1"},
@@ -214,7 +220,7 @@ bool add_wgmma_variant(const WgmmaVariant& variant) {
       .source = variant.source,
       .precision = variant.precision,
       .parameters = ParameterSpace(std::move(parameters)),
-      .plan_parameters = {"alike_share", "run", "singles", "fetchers"},
+      .plan_parameters = {"alike_share", "runs", "singles", "fetchers"},
       .macros = {{"FORMAT", std::to_string(variant.format)},
                  {"PRODUCTS", std::to_string(variant.products)}},
       .refuses = wgmma_refuses,

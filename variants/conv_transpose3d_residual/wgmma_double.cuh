@@ -1,8 +1,8 @@
 // ConvTranspose3d with the residual epilogue in one kernel of wgmma instructions, for what doubles a volume
 // (kernel 3, stride 2, padding 1, output padding 1). wgmma_tiles.cuh has the picture.
 //
-// Three warpgroups a block: one reads planes of x, splits them and fills the ring; two take items in turn,
-// multiply, and write. While one waits for its products the other writes.
+// Three warpgroups a block: one reads planes of x, splits them and fills the ring; two take items in turn, or at the
+// end halve them, multiply, and write. While one waits for its products the other writes.
 #pragma once
 
 #include "harness/device/cuda/kernels/cache_policy.cuh"

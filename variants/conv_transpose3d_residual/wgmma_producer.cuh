@@ -50,7 +50,7 @@ struct Share {
   }
 };
 
-// What the first segment needs is brought to L2 while `pack` still runs, by threads of the producer.
+// What the first segment needs is brought to L2 while the kernel before still runs, by threads of the producer.
 __device__ inline void fetch_first_planes(const Arguments& a, u32 number) {
   const Segment segment = segment_at(a.tiles, number);
   const u32 thread = threadIdx.x - 2 * warpgroup;
@@ -67,7 +67,8 @@ __device__ inline void fetch_first_planes(const Arguments& a, u32 number) {
 }
 
 // The blocks that take a batch item's first segments bring the next one's x to L2, all at about the same time: in
-// bursts reads cost the memory less of its time for writes than one by one.
+// bursts reads cost the memory less of its time for writes than one by one. Of two kinds of blocks the alike ones do.
+// At the start, while nothing is written yet, the static numbers already reach into further batch items.
 __device__ inline void fetch_next_batch(const Arguments& a, const Segment& segment, u32 n) {
   if (segment.of_batch >= a.fetchers || n + 1 >= a.s.n) return;
   const u32 bytes = a.s.in_channels * static_cast<u32>(a.s.positions) * 4;
@@ -92,7 +93,8 @@ __device__ inline void produce(const Arguments& a, bool mixed) {
   if (thread == 0) head()->segment[0] = static_cast<int>(first_number(a, mixed));
   bool late = false;
   for (u32 round = 0;; round ^= 1) {
-    // A single item is taken when there is room for it: the later, the less a slow block holds back.
+    // A single item is taken when there is room for it, but for a block's first: the later, the less a slow block holds
+    // back.
     if (late) {
       barrier_wait(Ring::empty_barrier_of(ring.slot), ring.parity);
       if (thread == 0) head()->segment[round] = static_cast<int>(atomicAdd(counter, 1));

@@ -72,20 +72,20 @@ struct Head {
   u64 full[most_slots];
   u64 empty[most_slots];
   u64 weights;
-  int held[most_slots];  // the item that begins in the slot's plane, or one of the two below
+  int held[most_slots];  // the item that begins in the slot's plane, or one of what is below
   int segment[2];        // for handing a number from one producer thread to the others
 };
 static_assert(sizeof(Head) <= head_bytes);
 static_assert(block_slots(false) <= most_slots && block_slots(true) <= most_slots);
 constexpr int no_more = -1;
 constexpr int second_plane_only = -2;
-constexpr int halved_item =
-    1 << 30;  // added to an item that both consumers do, half of the parities each
+// Added to an item that both consumers do, half of the parities each.
+constexpr int halved_item = 1 << 30;
 
 // The tiles of a problem, and how blocks take them. Items that follow each other in depth are a stack; a block reads
 // each plane of a run of them once for the two items that need it. At the end blocks take items singly and their
-// consumers halve them: processors differ by a third in what memory takes from them, so who takes a long run
-// last would end last.
+// consumers halve them: some processors get half as much again of the memory as others, and a slow one that takes
+// a long run last ends last.
 struct Tiles {
   Divisor depth, rows, columns;  // planes, tiles of 4 rows, tiles of 32 columns
   Divisor per_run;               // runs of a stack

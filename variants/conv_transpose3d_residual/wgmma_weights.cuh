@@ -10,7 +10,7 @@ constexpr float largest_bias = 0x1p60f;
 constexpr u32 pack_threads = 256;
 constexpr u32 pack_blocks = all_taps * tile_channels * block_channels / pack_threads;
 
-// What a call leaves for its main kernel, beside the weights.
+// What `pack` leaves for the main kernel, and in `blocks` what it needs itself.
 struct Prepared {
   unsigned char* weights;  // all_taps * tap_bytes for each block of channels
   // Of each channel, with padding. With C = conv_bias, y = (s + C) (2 (s + C) + b + 1)
