@@ -224,11 +224,11 @@ class Run(Case):
         self.assertEqual(errors[0], errors[1])
 
     def test_all_configurations_run(self) -> None:
-        call(PROGRAM, "verify", "--filter", "cpu_in_place$", "--configuration", "all", "--battery", "quick",
+        call(PROGRAM, "verify", "--filter", "cpu_simd$", "--configuration", "all", "--battery", "quick",
              "--csv", str(self.csv), *VERIFY_SMALL)
         rows = rows_of(self.csv)
         count = next(e["configurations"] for e in json.loads(call(PROGRAM, "list", "--json").stdout)
-                     if e["variant"] == "cpu_in_place")
+                     if e["variant"] == "cpu_simd")
         self.assertEqual(len(rows), count)
         self.assertEqual(len({row["configuration"] for row in rows}), count)
 

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "harness/core/properties.hpp"
 #include "harness/core/registry.hpp"
 #include "harness/device/device.hpp"
 #include "harness/verify/acceptance.hpp"
@@ -72,7 +73,8 @@ TEST_P(CpuEpilogue, KeepsItsContractOnEveryPairOfSpecialValues) {
 
   const VariantInfo& info = GetParam()->info();
   const AcceptanceRule rule = rule_of(epilogue, info.precision);
-  for (const Configuration& configuration : info.parameters.all()) {
+  for (const Configuration& configuration :
+       info.parameters.all(properties_of(problem, device_->traits()))) {
     // In place c is overwritten, so that it is y that is handed over as both.
     std::vector<float> y = c;
     float* const from = info.in_place == InPlace::only ? y.data() : const_cast<float*>(c.data());
@@ -142,7 +144,8 @@ TEST_P(CpuVariant, IsRightInEveryConfigurationAtEveryAwkwardSize) {
     if (GetParam()->refuses(problem)) continue;
     Workbench bench(op, problem, official_inputs(op, problem), placements(info.in_place).front(),
                     seed, *device_);
-    for (const Configuration& configuration : info.parameters.all()) {
+    for (const Configuration& configuration :
+         info.parameters.all(properties_of(problem, device_->traits()))) {
       candidate.adopt(GetParam()->prepare(problem, configuration, *device_), bench.views());
       const Verdict verdict = verify_once(candidate, bench, *device_, rule_of(op, info.precision));
       EXPECT_TRUE(verdict.right) << configuration.to_string() << " at " << problem.to_string()
