@@ -108,7 +108,7 @@ TEST_F(TuningLogTest, RefusesAnotherTargetByNameAndLeavesTheFile) {
 
 TEST_F(TuningLogTest, RefusesOtherVersionsAndOtherFilesAndLeavesThem) {
   for (const char* all : {"{\"fusebench_tuning_log\":1,\"operator\":\"op\"}\n", "{}\n", "a,b\n",
-                          "{\"fuse", "x", "{\"fusebench_tuning_log\":2,\"operator\":\"op\"}\n"}) {
+                          "{\"fuss", "x", "{\"fusebench_tuning_log\":2,\"operator\":\"op\"}\n"}) {
     write(all);
     EXPECT_THROW(TuningLog(path_, target_), Error) << all;
     EXPECT_EQ(text(), all);
