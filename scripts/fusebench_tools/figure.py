@@ -126,10 +126,21 @@ def draw_words(figure: plt.Figure, axes: plt.Axes, group: Group, lines: Lines, h
     if lines.copy_ns:
         handles.append(plt.Line2D([], [], color=INK, linewidth=1.2, linestyle=(0, (4, 2)),
                                   label=f"at a copy's rate {time_text(lines.copy_ns).replace('us', 'µs')}"))
-    figure.legend(handles=handles, loc="lower left", bbox_to_anchor=(0.006, 0.20 / height), ncol=len(handles),
-                  frameon=False, fontsize=9.5, handlelength=1.5, columnspacing=1.3, handletextpad=0.5)
+    draw_legend(figure, handles, 0.20 / height)
     figure.text(0.016, 0.15 / height, " · ".join(["short black line: quartiles", *words]), fontsize=8.5, color=GREY,
                 va="center")
+
+
+def draw_legend(figure: plt.Figure, handles: list[plt.Artist], bottom: float) -> None:
+    """In one line, smaller where many precisions would take it beyond the edge."""
+    size = 9.5
+    while True:
+        legend = figure.legend(handles=handles, loc="lower left", bbox_to_anchor=(0.006, bottom), ncol=len(handles),
+                               frameon=False, fontsize=size, handlelength=1.5, columnspacing=1.3, handletextpad=0.5)
+        if legend.get_window_extent(figure.canvas.get_renderer()).x1 <= figure.bbox.width or size < 5:
+            return
+        legend.remove()
+        size -= 0.25
 
 
 def save(figure: plt.Figure, stem: Path) -> list[Path]:
