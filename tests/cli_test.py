@@ -505,6 +505,7 @@ class Ab(Case):
             calls = [line.split() for line in self.log.read_text().splitlines()]
             self.assertEqual(len(calls), 20)
             self.assertEqual({c[-1] for c in calls}, {seed})
+            self.assertEqual({c[-2] for c in calls}, {"default"}, "not what wisdom holds, which may change")
             for i in range(0, 20, 2):
                 self.assertEqual({calls[i][0], calls[i + 1][0]}, {"old", "new"})
             orders.add("".join(c[0][0] for c in calls))
@@ -522,7 +523,7 @@ class Ab(Case):
         calls = self.log.read_text().splitlines()
         self.assertEqual(len(calls), 40)
         for line in calls[20:]:
-            self.assertIn("^(residual_epilogue b)$", line)
+            self.assertIn("^(residual_epilogue b)$ default ", line)
         for name in ("old", "new"):
             rows = rows_of(kept / f"{name}.csv")
             self.assertEqual(len([row for row in rows if row["variant"] == "a"]), 10)

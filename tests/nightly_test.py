@@ -31,7 +31,7 @@ if sys.argv[1] not in ("run", "verify"):
     os.execv({program!r}, sys.argv)
 arguments = dict(zip(sys.argv[2:], sys.argv[3:]))
 with open({log!r}, "a") as log:
-    print(*sys.argv[:2], file=log)
+    print(*sys.argv[:2], arguments.get("--configuration"), file=log)
 count = sum(1 for _ in open({log!r}))
 if sys.argv[1] == "run":
     time.sleep({wait})
@@ -124,6 +124,7 @@ class Nightly(Case):
         self.assertEqual(result.returncode, 2, result)
         self.assertIn("the next night compares with it", result.stdout)
         self.assertEqual(self.last_good(), first)
+        self.assertEqual({line.split()[-1] for line in self.log.read_text().splitlines()}, {"default"})
 
         second = self.commit(self.stand_in("second", GOOD | {"b": (0.9, "passed")}))
         result = self.nightly(night="n2")

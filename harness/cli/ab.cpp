@@ -30,7 +30,9 @@ constexpr std::array passed_on = {
     std::pair{"--filter", "only what matches REGEX in 'operator variant'"},
     std::pair{"--device", "cpu, cuda or all"},
     std::pair{"--problem", "as of 'run'"},
-    std::pair{"--configuration", "as of 'run'"},
+    std::pair{"--configuration",
+              "as of 'run', but default where it is not given: what wisdom holds "
+              "may change between two runs"},
     std::pair{"--battery", "as of 'run'"},
     std::pair{"--timeout", "as of 'run'"},
     std::pair{"--max-samples", "as of 'run'"},
@@ -86,10 +88,14 @@ class Match {
         seed_(seed),
         random_(seed),
         before_{.name = "old", .program = options.before},
-        after_{.name = "new", .program = options.after} {}
+        after_{.name = "new", .program = options.after},
+        passed_(options.passed) {
+    // Both builds are compared in the same configurations, whatever either would choose by itself.
+    passed_.try_emplace("--configuration", "default");
+  }
 
   Comparison play() {
-    const Builds first = rounds(options_.passed);
+    const Builds first = rounds(passed_);
     Comparison comparison = compare(first.before, first.after, options_.rules());
     const std::vector<SeriesId> again = to_confirm(comparison);
     if (again.empty()) return comparison;
@@ -116,7 +122,7 @@ class Match {
   // The options that choose these series, and as few others as they can.
   [[nodiscard]] std::map<std::string, std::string> narrowed_to(
       const std::vector<SeriesId>& ids) const {
-    std::map<std::string, std::string> passed = options_.passed;
+    std::map<std::string, std::string> passed = passed_;
     std::set<std::string> names, configurations;  // one name may have thousands of configurations
     for (const SeriesId& id : ids) {
       names.insert(id.operator_name + " " + id.variant);
@@ -125,8 +131,8 @@ class Match {
     constexpr std::size_t longest = 100'000;  // the system takes 128 KiB in one argument
     std::string filter = filter_of(names);
     if (filter.size() < longest) passed["--filter"] = std::move(filter);
-    // Without --configuration each variant has but its default.
-    if (passed.contains("--configuration") && configurations.size() == 1) {
+    // With --configuration default each variant has but that one, under a name of its own.
+    if (passed.at("--configuration") != "default" && configurations.size() == 1) {
       passed["--configuration"] = *configurations.begin();
     }
     return passed;
@@ -211,7 +217,8 @@ class Match {
   std::mt19937_64 random_;
   TemporaryFolder folder_;
   Build before_, after_;
-  int planned_ = 0;  // processes
+  std::map<std::string, std::string> passed_;  // options of both
+  int planned_ = 0;                            // processes
 };
 
 // What is none of ours may run for ever on our arguments.

@@ -84,7 +84,9 @@ class Night:
     """Verifies and measures into `folder`. `selection` goes to verify, run and ab, `limits` to run and ab."""
 
     def __init__(self, folder: Path, selection: list[str], limits: list[str], floor: str, replicas: int) -> None:
-        self.folder, self.selection, self.limits = folder, selection, limits
+        # What wisdom holds may change from night to night, and a series with it.
+        chosen = [] if "--configuration" in selection else ["--configuration", "default"]
+        self.folder, self.selection, self.limits = folder, [*chosen, *selection], limits
         self.floor, self.replicas = floor, replicas
 
     def verify(self, new: Side, old: Side | None) -> list[str]:
