@@ -121,6 +121,55 @@ TEST_F(TuningLogTest, RefusesOtherVersionsAndOtherFilesAndLeavesThem) {
   EXPECT_EQ(text(), before);
 }
 
+TEST_F(TuningLogTest, IsWrittenByOneSearchAtATime) {
+  TuningLog log(path_, target_);
+  log.append(entry("v", "a=1", 7.5));
+  const std::string torn = "{\"stage\":";
+  std::ofstream(path_, std::ios::app) << torn;  // as the other search may be writing it
+  const std::string before = text();
+  EXPECT_THAT(
+      [&] { TuningLog(path_, target_); },
+      ThrowsMessage<Error>(AllOf(HasSubstr("log.jsonl"), HasSubstr("another search writes"))));
+  EXPECT_EQ(text(), before);
+}
+
+TEST_F(TuningLogTest, RefusesAGzippedLogAndLeavesIt) {
+  const std::string packed = "\x1f\x8b\x08 and whatever follows\n";
+  write(packed);
+  EXPECT_THAT([&] { TuningLog(path_, target_); },
+              ThrowsMessage<Error>(AllOf(HasSubstr("log.jsonl"), HasSubstr("gunzip it first"))));
+  EXPECT_EQ(text(), packed);
+}
+
+TEST_F(TuningLogTest, KeepsAReasonThatIsNoUtf8WithItsBytesReplaced) {
+  TuningEntry one = entry("v", "a=1", 0.0);
+  one.reason = "it said \xff and died";
+  TuningLog(path_, target_).append(one);
+  const TuningLog again(path_, target_);
+  ASSERT_EQ(again.entries().size(), 1U);
+  EXPECT_THAT(again.entries().front().reason, testing::EndsWith(" and died"));
+}
+
+TEST_F(TuningLogTest, IsReplayedWithTheFailuresOfAFinal) {
+  {
+    TuningLog log(path_, target_);
+    log.append(entry("v", "a=1", 7.5));
+    log.append(entry("v", "a=2", 8.5));
+    TuningEntry failed = entry("v", "a=1", 0.0);
+    failed.stage = "final";
+    failed.verify_ns = 400;
+    log.append(failed);
+    failed.configuration = "a=2";
+    failed.basis.source = "other";
+    log.append(failed);
+  }
+  const RecordedSpace v = read_recorded_spaces(path_, "").at(0).recorded;
+  ASSERT_EQ(v.space.size(), 2U);
+  EXPECT_EQ(v.observations[0].invalidity, Invalidity::correctness);
+  EXPECT_EQ(v.observations[0].verify_ns, 4.0) << "what the search spent";
+  EXPECT_EQ(v.observations[1].time_ns, 8.5);
+}
+
 TEST_F(TuningLogTest, IsReplayedVariantByVariantWithItsCosts) {
   {
     TuningLog log(path_, target_);

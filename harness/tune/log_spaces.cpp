@@ -69,6 +69,22 @@ std::vector<SpaceParameter> parameters_of(const std::vector<Named>& all) {
   return parameters;
 }
 
+// Who passed in the search and failed in its final has failed; what it cost stands.
+void apply_finals(std::vector<TuningEntry>& entries) {
+  std::map<std::pair<std::string, std::string>, TuningEntry*> searched;
+  for (TuningEntry& entry : entries) {
+    TuningEntry*& last = searched[{entry.variant, entry.configuration}];
+    if (entry.stage == "search") {
+      last = &entry;
+    } else if (entry.outcome != "passed" && last != nullptr && last->basis == entry.basis) {
+      last->outcome = entry.outcome;
+      last->reason = entry.reason;
+      last->median_ns = 0.0;
+      last->samples_ns.clear();
+    }
+  }
+}
+
 RecordedSpace space_of(const TuningTarget& target, const std::string& variant,
                        const std::vector<const TuningEntry*>& entries) {
   std::map<std::string, const TuningEntry*> last;
@@ -97,7 +113,8 @@ RecordedSpace space_of(const TuningTarget& target, const std::string& variant,
 
 std::vector<NamedSpace> read_log_spaces(const std::string& path, const std::string& text,
                                         const std::string& filter) {
-  const TuningHistory history = parse_tuning_log(path, text);
+  TuningHistory history = parse_tuning_log(path, text);
+  apply_finals(history.entries);
   std::regex wanted;
   try {
     wanted = std::regex(filter, std::regex::ECMAScript);

@@ -47,15 +47,26 @@ std::string unpacked(const std::string& path) {
 }
 #endif
 
+constexpr std::string_view gzip_magic = "\x1f\x8b";
+
 }  // namespace
 
+bool is_gzipped(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::array<char, 2> begin{};
+  return file.read(begin.data(), begin.size()) &&
+         std::string_view(begin.data(), begin.size()) == gzip_magic;
+}
+
 std::string read_text_file(const std::string& path) {
-  if (std::filesystem::is_directory(path)) throw Error("cannot read {}: it is a folder", path);
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored))
+    throw Error("cannot read {}: it is a folder", path);
   std::ifstream file(path, std::ios::binary);
   if (!file) throw Error("cannot read {}: {}", path, std::strerror(errno));
   std::string text{std::istreambuf_iterator<char>(file), {}};
   if (file.bad()) throw Error("cannot read {}: {}", path, std::strerror(errno));
-  return text.starts_with("\x1f\x8b") ? unpacked(path) : text;
+  return text.starts_with(gzip_magic) ? unpacked(path) : text;
 }
 
 template <typename Json>

@@ -7,6 +7,9 @@
 
 namespace fusebench {
 
+/// Whether a file that can be read begins as a gzipped one does.
+[[nodiscard]] bool is_gzipped(const std::string& path);
+
 /// The file's text, unpacked where it is gzipped, whatever its name. Throws Error when it cannot be read, is
 /// torn, or is gzipped in a build without zlib.
 [[nodiscard]] std::string read_text_file(const std::string& path);

@@ -1,11 +1,13 @@
 #include "harness/tune/tuning_log.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
-#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "harness/core/error.hpp"
@@ -99,6 +101,26 @@ std::size_t whole_lines(std::string_view text) {
   return last == std::string_view::npos ? 0 : last + 1;
 }
 
+// Opened to read and to append, made where there is none, and held against other searches while it is open. Only a
+// regular file can be mended and gone on from.
+int open_locked(const std::string& path) {
+  const int file = open(path.c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666);
+  if (file < 0) throw Error("cannot write {}: {}", path, std::strerror(errno));
+  struct stat status {};
+  if (fstat(file, &status) != 0 || !S_ISREG(status.st_mode)) {
+    (void)close(file);
+    throw Error("cannot keep a log in {}: it is no regular file; choose another file", path);
+  }
+  if (flock(file, LOCK_EX | LOCK_NB) != 0) {
+    const int reason = errno;
+    (void)close(file);
+    if (reason != EWOULDBLOCK) throw Error("cannot lock {}: {}", path, std::strerror(reason));
+    throw Error("another search writes {}; wait for its end, or choose another file for --log",
+                path);
+  }
+  return file;
+}
+
 }  // namespace
 
 bool is_tuning_log(std::string_view text) {
@@ -130,24 +152,35 @@ TuningHistory parse_tuning_log(const std::string& path, const std::string& text)
 
 TuningLog::TuningLog(const std::string& path, const TuningTarget& target)
     : path_(path), file_(nullptr, std::fclose) {
-  std::error_code ignored;
-  const bool exists = std::filesystem::exists(path, ignored);
-  const std::string text = exists ? read_text_file(path) : "";
+  const int descriptor = open_locked(path);
+  file_.reset(fdopen(descriptor, "ab"));
+  if (!file_) {
+    const int reason = errno;
+    (void)close(descriptor);
+    throw Error("cannot write {}: {}", path, std::strerror(reason));
+  }
+  // Behind what is packed a line cannot be written.
+  if (is_gzipped(path)) throw Error("{} is gzipped; gunzip it first", path);
+  const std::string text = read_text_file(path);
   // A file that ends within its first line is a log that was killed at birth only if it begins like one.
   const std::string begin = header_of(target).dump().substr(0, text.size());
-  if (whole_lines(text) > 0 || text != begin) {
+  const bool at_birth = text.empty() || (text == begin && is_tuning_log(text));
+  if (whole_lines(text) > 0 || !at_birth) {
     TuningHistory history = parse_tuning_log(path, text);
     check_target(path, history.target, target);
     entries_ = std::move(history.entries);
   }
   const std::size_t whole = whole_lines(text);
-  if (exists && whole < text.size()) std::filesystem::resize_file(path, whole);
-  file_.reset(std::fopen(path.c_str(), "ab"));
-  if (!file_) throw Error("cannot write {}: {}", path, std::strerror(errno));
+  if (whole < text.size() && ftruncate(descriptor, static_cast<off_t>(whole)) != 0) {
+    throw Error("cannot write {}: {}", path, std::strerror(errno));
+  }
   if (whole == 0) write_line(header_of(target).dump());
 }
 
-void TuningLog::append(const TuningEntry& entry) { write_line(json_of(entry).dump()); }
+void TuningLog::append(const TuningEntry& entry) {
+  // What a candidate throws need not be UTF-8.
+  write_line(json_of(entry).dump(-1, ' ', false, ordered_json::error_handler_t::replace));
+}
 
 void TuningLog::write_line(const std::string& line) {
   const std::string whole = line + "\n";

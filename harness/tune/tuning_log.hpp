@@ -60,14 +60,14 @@ struct TuningHistory {
 
 class TuningLog {
  public:
-  /// Opens a log or begins one. A last line that was cut off is taken away; everything else stays. Throws
-  /// Error, and changes nothing, for a file that is no such log, is one of another target (naming what
-  /// differs), or has a line within that cannot be read.
+  /// Opens a log or begins one, and holds it (flock) as long as this lives. A last line that was cut off is taken away;
+  /// everything else stays. Throws Error, and changes nothing, for a file that is no such log, is one of another target (naming
+  /// what differs), has a line within that cannot be read, is gzipped, or is held by another.
   TuningLog(const std::string& path, const TuningTarget& target);
 
   /// Those that were there when it was opened.
   [[nodiscard]] const std::vector<TuningEntry>& entries() const noexcept { return entries_; }
-  /// Handed to the disk when this returns. Throws Error where that fails.
+  /// Handed to the disk when this returns; bytes that are no UTF-8 are replaced. Throws Error where that fails.
   void append(const TuningEntry& entry);
 
  private:
