@@ -1,4 +1,5 @@
 // What all subcommands share of the process: its command line and its signals.
+#include <atomic>
 #include <csignal>
 
 #include "harness/cli/commands.hpp"
@@ -6,10 +7,14 @@
 namespace fusebench {
 namespace {
 
-volatile std::sig_atomic_t interrupted = 0;
+// Written by a signal's handler, which must not wait, and read by every thread that waits for a worker.
+std::atomic<int> interrupted = 0;
+static_assert(std::atomic<int>::is_always_lock_free);
 std::vector<std::string> given_command_line;
 
-void on_signal(int) { interrupted = interrupted < 2 ? interrupted + 1 : 2; }
+void on_signal(int) {
+  if (interrupted < 2) ++interrupted;
+}
 
 }  // namespace
 
@@ -19,7 +24,7 @@ int interrupts_requested() {
     action.sa_handler = on_signal;  // no SA_RESTART: a waiting poll must wake
     return sigaction(SIGINT, &action, nullptr) == 0 && sigaction(SIGTERM, &action, nullptr) == 0;
   }();
-  return installed ? interrupted : 0;
+  return installed ? interrupted.load() : 0;
 }
 
 bool interrupt_requested() { return interrupts_requested() > 0; }

@@ -55,16 +55,19 @@ Workbench& Court::bench(const Operator& op, const Problem& problem, const Placem
 void Court::run(const Job& job, Candidate& candidate, const Phases& on_phase, JobResult& result) {
   const double prepared_before = candidate.prepare_ns();
   double all_ns = 0.0;
+  const auto split = [&] {
+    JobTimes& times = result.times;
+    times.compile_ns = candidate.prepare_ns() - prepared_before;
+    times.verify_ns = all_ns - times.compile_ns - times.measure_ns;
+  };
   try {
     const AddedTime timer(all_ns);
     judge(job, candidate, on_phase, result);
   } catch (...) {
-    result.times.verify_ns = all_ns;
+    split();
     throw;
   }
-  JobTimes& times = result.times;
-  times.compile_ns = candidate.prepare_ns() - prepared_before;
-  times.verify_ns = all_ns - times.compile_ns - times.measure_ns;
+  split();
 }
 
 void Court::judge(const Job& job, Candidate& candidate, const Phases& on_phase, JobResult& result) {

@@ -34,10 +34,18 @@ Foundry::Foundry(Architecture target, DeviceOptions options, std::size_t process
       niceness_(niceness),
       limit_(limit),
       interrupted_(std::move(interrupted)) {
-  for (std::size_t i = 0; i < processes; ++i) threads_.emplace_back([this] { serve(); });
+  threads_.reserve(processes);
+  try {
+    for (std::size_t i = 0; i < processes; ++i) threads_.emplace_back([this] { serve(); });
+  } catch (...) {
+    end();  // those that were started: their destructors would end the program
+    throw;
+  }
 }
 
-Foundry::~Foundry() {
+Foundry::~Foundry() { end(); }
+
+void Foundry::end() {
   {
     const std::lock_guard lock(mutex_);
     ending_ = true;

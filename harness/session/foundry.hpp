@@ -22,7 +22,7 @@ namespace fusebench {
 class Foundry {
  public:
   /// `niceness` is added to the processes' own, so that whoever is measured meanwhile comes first. `interrupted` is asked by
-  /// several threads at once.
+  /// several threads at once. Throws std::system_error where the system has no thread left.
   Foundry(Architecture target, DeviceOptions options, std::size_t processes, int niceness,
           std::chrono::duration<double> limit, std::function<bool()> interrupted);
   ~Foundry();  ///< ends the processes, whatever they do
@@ -59,6 +59,7 @@ class Foundry {
     double ns = 0.0;
   };
   void serve();
+  void end();
   double compile(const Order& order, class WorkerProcess& process) const;
 
   Architecture target_;

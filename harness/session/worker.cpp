@@ -1,6 +1,5 @@
 #include "harness/session/worker.hpp"
 
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -97,8 +96,11 @@ class Worker {
   }
 
   // Into the cache on disk, where whoever needs the kernels finds them; no device is opened for it.
-  [[nodiscard]] json compile(const json& question) const {
-    (void)setpriority(PRIO_PROCESS, 0, question.at("niceness").get<int>());
+  [[nodiscard]] json compile(const json& question) {
+    // On top of whatever this program was started with, and once however many are compiled here.
+    if (!is_nice_) [[maybe_unused]]
+      const int ignored = nice(question.at("niceness").get<int>());
+    is_nice_ = true;
     const Architecture target = parse_architecture(question.at("arch").get<std::string>());
     const Variant& variant = registry().find_variant(question.at("operator").get<std::string>(),
                                                      question.at("variant").get<std::string>());
@@ -195,6 +197,7 @@ class Worker {
   std::vector<std::unique_ptr<Region>> regions_;
   std::unique_ptr<LocalCandidate> candidate_;
   std::unique_ptr<Court> court_;
+  bool is_nice_ = false;
 };
 
 }  // namespace
