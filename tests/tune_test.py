@@ -283,7 +283,7 @@ class Live(Case):
             with self.subTest(changed=key):
                 entries = [json.loads(line) | {key: value} for line in lines]
                 log.write_text("\n".join([header, *map(json.dumps, entries)]) + "\n")
-                self.search(1, "--final", 0)
+                self.search(1, "--final", 0, "--no-wisdom")
                 self.assertEqual(len(self.entries()), 3)
 
     def test_the_best_are_measured_again_and_kept_as_wisdom_that_run_uses(self) -> None:
@@ -313,12 +313,104 @@ class Live(Case):
         self.assertIn(chosen + "exact\n", run("1,4,3,5,7"))
         self.assertIn(chosen + "other problem: n=1,c=4,d=3,h=5,w=7\n", run("1,4,3,5,8"))
         self.assertNotIn("wisdom", run("1,4,3,5,7", "--configuration", "default"))
-        self.assertIn("of which nothing is known", run("1,4,3,5,7", folder=self.folder / "none"))
-        again = self.search(8, "--final", 0)  # starts from what is known
-        self.assertIn(wisdom["configuration"], [entry["configuration"] for entry in self.entries()], again.stderr)
+        (self.folder / "empty").mkdir()
+        self.assertIn("of which nothing is known", run("1,4,3,5,7", folder=self.folder / "empty"))
+        missing = subprocess.run([PROGRAM, "verify", "--wisdom", self.folder / "none"], text=True, capture_output=True, check=False)
+        self.assert_one_clear_line(missing, "--wisdom", str(self.folder / "none"))
+        files[0].write_text(json.dumps(wisdom | {"source": "0" * 32}))
+        self.assertIn(chosen + "exact, of other sources of the variant\n", run("1,4,3,5,7"))
         files[0].write_text("{")
-        self.assert_one_clear_line(self.search(8), files[0].name, "tune again")
+        self.assert_one_clear_line(self.search(8), files[0].name, "take the file away")
         self.assertEqual(files[0].read_text(), "{")
+
+    def known(self, **changed: object) -> Path:
+        """Wisdom of a search over two configurations, with some members changed."""
+        found = self.search(2, "--final", 0)
+        if found.returncode == 1:
+            self.skipTest("nothing passed: " + found.stdout)
+        (file,) = (self.folder / "wisdom").iterdir()
+        file.write_text(json.dumps(json.loads(file.read_text()) | changed))
+        (self.folder / "log.jsonl").unlink()
+        return file
+
+    def test_a_search_measures_what_is_known_after_the_default_whatever_its_budget(self) -> None:
+        known = "chunk=65536,unroll=4,store=cached"
+        self.known(configuration=known)
+        self.search(1, "--final", 0)
+        configurations = [entry["configuration"] for entry in self.entries()]
+        self.assertEqual(len(configurations), 2)
+        self.assertEqual(configurations[1], known)
+        (self.folder / "log.jsonl").unlink()
+        self.search("0.001s", "--final", 0)
+        self.assertEqual([entry["configuration"] for entry in self.entries()], configurations)
+
+    def test_wisdom_that_failed_in_a_search_stays(self) -> None:
+        known = "chunk=65536,unroll=4,store=cached"
+        file = self.known(configuration=known)
+        before = file.read_text()
+        self.search(2, "--final", 0, "--no-wisdom")
+        log = self.folder / "log.jsonl"
+        header, first, *_ = log.read_text().splitlines()
+        usual = json.loads(first) | {"outcome": "passed", "reason": "", "median_ns": 1000.0}
+        failed = usual | {"configuration": known, "outcome": "timed_out", "reason": "made up", "median_ns": 0.0}
+        log.write_text("\n".join([header, json.dumps(usual), json.dumps(failed)]) + "\n")
+        result = self.search(2, "--final", 0)
+        self.assertIn("stays", result.stderr)
+        self.assertIn(known, result.stderr)
+        self.assertEqual(file.read_text(), before)
+        # Of other sources it says nothing of these.
+        file.write_text(json.dumps(json.loads(before) | {"source": "0" * 32}))
+        self.search(2, "--final", 0)
+        self.assertNotEqual(json.loads(file.read_text())["configuration"], known)
+
+    def test_a_search_of_which_nothing_passed_is_a_negative_verdict_though_another_has(self) -> None:
+        log = self.folder / "log.jsonl"
+
+        def both() -> subprocess.CompletedProcess[str]:
+            return tune("--operator", "residual_epilogue", "--device", "cpu", "--filter", "cpu_(in_place|simd|stepwise)$", "--problem",
+                        "1,4,3,5,7", "--max-time", 0.02, "--budget", 1, "--final", 0, "--log", log, "--no-wisdom", timeout=300)
+
+        both()
+        header, *lines = log.read_text().splitlines()
+        known = {"cpu_in_place": {"outcome": "wrong", "reason": "made up", "median_ns": 0.0},
+                 "cpu_simd": {"outcome": "passed", "reason": "", "median_ns": 1000.0}}
+        entries = [entry | known[entry["variant"]] for entry in map(json.loads, lines)]
+        self.assertEqual({entry["variant"] for entry in entries}, set(known))
+        log.write_text("\n".join([header, *map(json.dumps, entries)]) + "\n")
+        result = both()
+        self.assertEqual(result.returncode, 1, result)
+        self.assertRegex(result.stdout, "cpu_in_place +none passed")
+        self.assertNotRegex(result.stdout, "cpu_simd +none passed")
+        self.assertIn("not tuned: cpu_stepwise: it has no parameters\n", result.stderr)
+
+    def test_what_a_configuration_cost_is_known_though_it_ran_out_of_time(self) -> None:
+        tune("--operator", "residual_epilogue", "--filter", "cpu_in_place", "--problem", "4,64,16,64,64", "--max-time", 0.02,
+             "--timeout", 0.1, "--budget", 1, "--log", self.folder / "log.jsonl", "--no-wisdom", timeout=300)
+        _, line = (self.folder / "log.jsonl").read_text().splitlines()
+        entry = json.loads(line)
+        if entry["outcome"] != "timed_out":
+            self.skipTest(f"it was {entry['outcome']}")
+        spent = entry["compile_ns"] + entry["verify_ns"] + entry["measure_ns"]
+        self.assertGreater(spent, 0)
+        self.assertLessEqual(spent, entry["total_ns"])
+
+    def test_what_cannot_be_written_is_refused_before_the_search(self) -> None:
+        self.search(1, "--final", 0, "--no-wisdom")
+        log = self.folder / "log.jsonl"
+        before = log.read_bytes()
+        self.assert_one_clear_line(self.search(2, "--csv", log), "--csv", "--log", "log.jsonl")
+        samples = self.folder / "x.samples.csv"
+        log.rename(samples)
+        here = ("--filter", "cpu_in_place", "--problem", "1,4,3,5,7", "--no-wisdom")
+        self.assert_one_clear_line(tune(*here, "--csv", self.folder / "x.csv", "--log", samples), "with its samples", "--log")
+        samples.rename(log)
+        self.assert_one_clear_line(tune(*here[:-1], "--log", log, "--wisdom", "/proc/none"), "/proc/none", "--no-wisdom")
+        self.assertEqual(log.read_bytes(), before)
+        with gzip.open(self.folder / "log.gz", "wb") as file:
+            file.write(before)
+        packed = (self.folder / "log.gz").read_bytes()
+        self.assert_one_clear_line(tune(*here, "--log", self.folder / "log.gz"), "log.gz", "gunzip it first")
+        self.assertEqual((self.folder / "log.gz").read_bytes(), packed)
 
     def test_a_log_is_replayed_and_exported(self) -> None:
         self.search(8, "--final", 0, "--no-wisdom")

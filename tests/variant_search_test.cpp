@@ -1,5 +1,6 @@
 // One variant's search. Catches a default that is not measured, entries of other sources that are taken up, a
-// configuration proposed twice, a final that favours whoever comes first in a round, and kernels compiled twice.
+// configuration proposed twice, what is known to be good left out by a small budget, a final that favours whoever comes first in
+// a round or crowns who failed in it, and kernels compiled twice.
 #include "harness/cli/variant_search.hpp"
 
 #include <gmock/gmock.h>
@@ -53,6 +54,27 @@ TEST(VariantSearch, MeasuresTheDefaultThenWhatIsKnownThenEachOnceUpToTheBudget) 
   }
 }
 
+TEST(VariantSearch, MeasuresTheDefaultAndWhatIsKnownWhateverTheBudget) {
+  const std::string known = "chunk=65536,unroll=4,store=cached";
+  for (const bool first_only : {false, true}) {
+    const auto one = search(1, "random", {known});
+    std::vector<std::string> proposed;
+    while (const auto index = one->propose(first_only)) {
+      proposed.push_back(one->space().to_string(*index));
+      one->learn(*index, "passed", 100.0, {});
+    }
+    EXPECT_THAT(proposed, ElementsAre(one->item().job.configuration, known));
+    EXPECT_EQ(one->left(), 0U);
+    EXPECT_TRUE(one->has_passed(known));
+  }
+  const auto none = search(10, "random", {known});
+  EXPECT_FALSE(none->has_passed(known));
+  (void)none->propose(true);
+  (void)none->propose(true);
+  EXPECT_FALSE(none->propose(true)) << "the strategy is not asked";
+  EXPECT_TRUE(none->propose());
+}
+
 TEST(VariantSearch, EndsWithTheSpace) {
   const auto one = search(1000);
   std::size_t count = 0;
@@ -96,6 +118,29 @@ TEST(VariantSearch, TakesUpOnlyWhatHasTheSameBasisAndIsAConfiguration) {
   EXPECT_NE(one->space().to_string(one->propose().value()), entry.configuration);
 }
 
+TEST(VariantSearch, AFailureInAFinalOutweighsThatItHadPassed) {
+  const auto made = search(10);
+  TuningEntry passed{.variant = "cpu_in_place",
+                     .configuration = made->item().job.configuration,
+                     .outcome = "passed",
+                     .median_ns = 5.0,
+                     .basis = made->basis()};
+  TuningEntry failed = passed;
+  failed.stage = "final";
+  failed.outcome = "wrong";
+  failed.median_ns = 0.0;
+  for (const bool failure_first : {false, true}) {
+    const auto one = search(10);
+    EXPECT_TRUE(one->take_up(failure_first ? failed : passed));
+    EXPECT_EQ(one->take_up(failure_first ? passed : failed), !failure_first);
+    EXPECT_EQ(one->done(), 1U);
+    EXPECT_FALSE(one->best_ns());
+    EXPECT_FALSE(one->has_passed(passed.configuration));
+    EXPECT_EQ(one->failures().at("wrong"), 1U);
+    EXPECT_EQ(one->champion().configuration, "");
+  }
+}
+
 // Three that are close and one that is not: the default, which is there to be compared with.
 std::unique_ptr<VariantSearch> with_final() {
   auto one = search(4, "exhaustive");
@@ -127,13 +172,11 @@ TEST(Final, GoesForthAndBackThroughTheBestAndTheDefault) {
 TEST(Final, ChoosesByTheRoundsAndGivesTheGainOverTheDefault) {
   const auto one = with_final();
   const std::string usual = one->item().job.configuration;
-  std::size_t slowest_before = 0;
   double level = 100.0;
-  while (const auto index = one->next_in_final()) {
-    if (one->space().to_string(*index) != usual) slowest_before = std::max(slowest_before, *index);
-    level *= 1.01;  // it drifts
+  for (std::size_t step = 1; const auto index = one->next_in_final(); ++step) {
     const bool is_usual = one->space().to_string(*index) == usual;
-    one->learn_in_final(is_usual ? 150.0 : 100.0);
+    one->learn_in_final(is_usual ? 1.5 * level : level);
+    if (step % 4 == 0) level *= 2.0;  // far more than they differ by, from round to round
   }
   const Champion champion = one->champion();
   EXPECT_NE(champion.configuration, usual);
@@ -153,6 +196,74 @@ TEST(Final, WhoFailsLeaves) {
   }
   EXPECT_THAT(one->final_entries(), SizeIs(3));
   EXPECT_NE(one->champion().configuration, one->space().to_string(*failing));
+  EXPECT_FALSE(one->has_passed(one->space().to_string(*failing)));
+  EXPECT_EQ(one->failures().at("failed"), 1U);
+  EXPECT_FALSE(one->needs_another_final());
+}
+
+TEST(Final, NobodyIsTheBestWhereAllHaveFailed) {
+  const auto one = with_final();
+  while (one->next_in_final()) one->learn_in_final(std::nullopt, "wrong");
+  EXPECT_EQ(one->champion().configuration, "");
+  EXPECT_FALSE(one->best_ns());
+  EXPECT_THAT(one->final_entries(), IsEmpty());
+  EXPECT_EQ(one->failures().at("wrong"), 4U);
+}
+
+TEST(Final, WhereAllTheBestFailThoseBehindThemDecide) {
+  const auto one = search(6, "exhaustive");
+  std::vector<std::size_t> order;
+  while (const auto index = one->propose()) {
+    const double time = order.empty() ? 200.0 : order.size() < 3 ? 100.0 : 120.0;
+    order.push_back(*index);
+    one->learn(*index, "passed", time, std::vector<double>(6, time));
+  }
+  one->begin_final(8);
+  std::set<std::size_t> first;
+  while (const auto index = one->next_in_final()) {
+    first.insert(*index);
+    const bool is_usual = *index == order[0];
+    one->learn_in_final(is_usual ? std::optional(200.0) : std::nullopt, "crashed");
+  }
+  EXPECT_EQ(first, std::set<std::size_t>(order.begin(), order.begin() + 3));
+  ASSERT_TRUE(one->needs_another_final());
+  one->begin_final(8);
+  std::set<std::size_t> second;
+  while (const auto index = one->next_in_final()) {
+    second.insert(*index);
+    one->learn_in_final(*index == order[4] ? 110.0 : 120.0);
+  }
+  EXPECT_EQ(second, (std::set<std::size_t>{order[0], order[3], order[4], order[5]}));
+  EXPECT_FALSE(one->needs_another_final());
+  EXPECT_EQ(one->champion().configuration, one->space().to_string(order[4]));
+}
+
+TEST(Final, HasWhoWasMeasuredTooSeldomToBeToldFromTheBest) {
+  const auto one = search(3, "exhaustive");
+  while (const auto index = one->propose()) {
+    const bool first = one->done() == 0;
+    const double time = first ? 100.0 : 300.0;
+    one->learn(*index, "passed", time, std::vector<double>(first ? 5 : 6, time));
+  }
+  one->begin_final(8);
+  EXPECT_EQ(one->final_steps_left() % 3, 0U);
+  EXPECT_GT(one->final_steps_left(), 0U);
+}
+
+TEST(Final, HasWhatWasKnownToBeGoodHoweverSlowItIs) {
+  const std::string known = "chunk=65536,unroll=4,store=cached";
+  const auto one = search(5, "exhaustive", {known});
+  while (const auto index = one->propose()) {
+    const double time = one->space().to_string(*index) == known ? 900.0 : 100.0;
+    one->learn(*index, "passed", time, std::vector<double>(6, time));
+  }
+  one->begin_final(2);
+  std::set<std::string> contestants;
+  while (const auto index = one->next_in_final()) {
+    contestants.insert(one->space().to_string(*index));
+    one->learn_in_final(100.0);
+  }
+  EXPECT_TRUE(contestants.contains(known));
 }
 
 TEST(Final, ThereIsNoneOfOne) {

@@ -43,12 +43,13 @@ Wisdom wisdom(const std::string& device_name, const std::string& problem, int bl
           .device_name = device_name,
           .architecture = "sm_90a",
           .problem = problem,
-          .configuration = "block=" + std::to_string(block)};
+          .configuration = "block=" + std::to_string(block),
+          .source = "now"};
 }
 
 WisdomMatch match(const std::vector<Wisdom>& all, const std::string& problem = "n=16,c=8",
                   const Properties& properties = {}) {
-  return match_wisdom(all, variant(), problem, device("here"), properties);
+  return match_wisdom(all, variant(), problem, device("here"), properties, "now");
 }
 
 TEST(MatchWisdom, PrefersExactThenAnotherProblemThenAnotherDeviceThenTheDefault) {
@@ -68,6 +69,23 @@ TEST(MatchWisdom, PrefersExactThenAnotherProblemThenAnotherDeviceThenTheDefault)
   all.pop_back();
   EXPECT_EQ(match(all).configuration, "default");
   EXPECT_THAT(match(all).told, StartsWith("default"));
+}
+
+TEST(MatchWisdom, SaysWhatHasChangedAndPrefersWhatWasFoundWithTheSameSources) {
+  Wisdom before = wisdom("here", "n=16,c=8", 2);
+  before.source = "before";
+  EXPECT_EQ(match({before}).configuration, "block=2");
+  EXPECT_EQ(match({before}).told, "exact, of other sources of the variant");
+  EXPECT_EQ(match({before, wisdom("here", "n=16,c=8", 3)}).configuration, "block=3");
+  EXPECT_EQ(match({before, wisdom("here", "n=32,c=8", 3)}).configuration, "block=2")
+      << "this problem, of whatever sources, before another";
+  Wisdom updated = wisdom("here", "n=64,c=8", 2);
+  updated.toolkit = "NVRTC 1";
+  updated.driver = "100";
+  EXPECT_EQ(match({updated}).told,
+            "other problem: n=64,c=8, of another compiler: NVRTC 1, of another driver: 100");
+  updated.device_name = "there";
+  EXPECT_EQ(match({updated}).told, "other device of sm_90a: there, other problem: n=64,c=8");
 }
 
 TEST(MatchWisdom, TakesTheNearestProblemByTheRatiosOfItsSizes) {
@@ -90,9 +108,10 @@ TEST(MatchWisdom, PassesOverWhatIsOfAnotherArchitectureOperatorVariantOrKindOfPr
   for (const Wisdom& one : {architecture, op, name, kind, sizes}) {
     EXPECT_EQ(match({one}).configuration, "default");
   }
-  EXPECT_EQ(match_wisdom({wisdom("here", "n=16,c=8", 2)}, variant(), "n=16,c=8", std::nullopt, {})
-                .configuration,
-            "default");
+  EXPECT_EQ(
+      match_wisdom({wisdom("here", "n=16,c=8", 2)}, variant(), "n=16,c=8", std::nullopt, {}, "now")
+          .configuration,
+      "default");
 }
 
 TEST(MatchWisdom, ACpuOfAnotherNameIsNoneOfTheSameArchitecture) {
@@ -103,9 +122,9 @@ TEST(MatchWisdom, ACpuOfAnotherNameIsNoneOfTheSameArchitecture) {
   Wisdom one = wisdom("there", "n=16,c=8", 2);
   one.device = "cpu";
   one.architecture = "";
-  EXPECT_EQ(match_wisdom({one}, info, "n=16,c=8", traits, {}).configuration, "default");
+  EXPECT_EQ(match_wisdom({one}, info, "n=16,c=8", traits, {}, "now").configuration, "default");
   one.device_name = "here";
-  EXPECT_EQ(match_wisdom({one}, info, "n=16,c=8", traits, {}).configuration, "block=2");
+  EXPECT_EQ(match_wisdom({one}, info, "n=16,c=8", traits, {}, "now").configuration, "block=2");
 }
 
 TEST(MatchWisdom, PassesOverAConfigurationThatIsNotValidHereAndSaysSo) {
@@ -151,7 +170,7 @@ TEST(WisdomFile, RefusesWhatIsNoneWithItsPath) {
         std::string(R"({"fusebench_wisdom": 2})"), std::string(R"({"fusebench_wisdom": "one"})"),
         good.substr(0, good.size() / 2)}) {
     EXPECT_THAT([&] { (void)parse_wisdom("f.json", text); },
-                ThrowsMessage<Error>(HasSubstr("f.json")))
+                ThrowsMessage<Error>(AllOf(HasSubstr("f.json"), HasSubstr("take the file away"))))
         << text;
   }
   std::string negative = good;
@@ -176,6 +195,8 @@ TEST(ReadWisdom, ReadsAFolderByNameAndNoFolderAsNothing) {
   std::ofstream(folder / "c.json") << "{";
   EXPECT_THAT([&] { (void)read_wisdom(folder.string()); },
               ThrowsMessage<Error>(HasSubstr("c.json")));
+  EXPECT_THAT([&] { (void)read_wisdom((folder / "a.json").string()); },
+              ThrowsMessage<Error>(AllOf(HasSubstr("a.json"), HasSubstr("--wisdom"))));
   fs::remove_all(folder);
 }
 

@@ -66,6 +66,7 @@ void RunOptions::add_to(CLI::App& app, bool measures) {
       ->capture_default_str();
   app.add_option("--wisdom", wisdom, "the folder of --configuration wisdom")
       ->capture_default_str()
+      ->check(CLI::ExistingDirectory)
       ->type_name("DIR");
   app.add_option("--battery", battery,
                  "cases to verify beside the timed problem: quick, full or exhaustive")

@@ -42,4 +42,11 @@ void check_output_files(std::span<const OutputFile> outputs, std::span<const std
   }
 }
 
+void check_results_file(const std::string& csv) {
+  std::error_code ignored;
+  const fs::file_status status = fs::status(csv, ignored);
+  if (csv.empty() || !fs::exists(status) || fs::is_regular_file(status)) return;
+  throw Error("cannot write {}: it is no regular file, and the samples go beside it", csv);
+}
+
 }  // namespace fusebench

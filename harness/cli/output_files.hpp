@@ -15,4 +15,7 @@ struct OutputFile {
 /// its folder does not exist.
 void check_output_files(std::span<const OutputFile> outputs, std::span<const std::string> inputs);
 
+/// Throws Error for a --csv, empty where it is not wanted, beside which no samples can be: a pipe or a device.
+void check_results_file(const std::string& csv);
+
 }  // namespace fusebench

@@ -33,13 +33,7 @@ std::string host_name() {
 
 // Refuses what could not be written, or would replace something else, before anything is opened.
 void check_outputs(const RunOptions& options) {
-  namespace fs = std::filesystem;
-  std::error_code ignored;
-  const fs::file_status status = fs::status(options.csv, ignored);
-  if (!options.csv.empty() && fs::exists(status) && !fs::is_regular_file(status)) {
-    throw Error("cannot write {}: it is no regular file, and the samples go beside it",
-                options.csv);
-  }
+  check_results_file(options.csv);
   const std::string samples = options.csv.empty() ? "" : samples_path(options.csv);
   const std::array<OutputFile, 3> outputs = {OutputFile{"--csv", options.csv},
                                              {"--json", options.json},

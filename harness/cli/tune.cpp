@@ -118,7 +118,8 @@ Command add_tune_command(CLI::App& program) {
       ->check(whole_64_bits())
       ->capture_default_str();
   app->add_option("--csv", options->csv,
-                  "write every result as 'run' does; of --replay the scores, and FILE's "
+                  "write every result of this command as 'run' does, over what FILE holds (what "
+                  "--log knows is not written again); of --replay the scores, and FILE's "
                   ".curves.csv for scripts/report")
       ->type_name("FILE");
   app->add_option(

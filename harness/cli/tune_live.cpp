@@ -1,13 +1,18 @@
 #include "harness/cli/tune_live.hpp"
 
 #include <fmt/ranges.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
 #include <memory>
 #include <optional>
 
 #include "harness/cli/commands.hpp"
+#include "harness/cli/output_files.hpp"
 #include "harness/cli/table.hpp"
 #include "harness/cli/tuner.hpp"
 #include "harness/core/error.hpp"
@@ -44,25 +49,25 @@ TuningBasis basis_of(const Item& item, const LiveOptions& options, const DeviceT
 struct Chosen {
   std::vector<Item> controls;
   std::vector<Item> variants;
+  std::vector<std::string> left_out;  // each with why
 };
 
 // What can be searched. Throws Error when nothing can, with a reason.
 Chosen plan_of(const LiveOptions& options, const SessionOptions& session) {
   Chosen plan;
-  std::string unavailable;
   for (Item& item : plan_session(options.run.selection(), session)) {
     if (item.job.control) {
       plan.controls.push_back(std::move(item));
     } else if (!item.unavailable.empty()) {
-      unavailable = item.unavailable;
+      plan.left_out.push_back(item.job.variant + ": " + item.unavailable);
     } else if (item.variant->info().parameters.parameters().empty()) {
-      unavailable = item.job.variant + " has no parameters";
+      plan.left_out.push_back(item.job.variant + ": it has no parameters");
     } else {
       plan.variants.push_back(std::move(item));
     }
   }
   if (plan.variants.empty()) {
-    throw Error("nothing that was chosen can be tuned here: {}", unavailable);
+    throw Error("nothing that was chosen can be tuned here: {}", plan.left_out.back());
   }
   const Item& first = plan.variants.front();
   const auto is_other = [&](const Item& item) {
@@ -72,6 +77,41 @@ Chosen plan_of(const LiveOptions& options, const SessionOptions& session) {
     throw Error("--log keeps one operator on one device; choose them with --operator and --device");
   }
   return plan;
+}
+
+// Before anything is opened: a log holds hours of work.
+void check_outputs(const LiveOptions& options) {
+  const std::string& csv = options.run.csv;
+  check_results_file(csv);
+  const std::array<OutputFile, 3> outputs = {
+      OutputFile{"--log", options.log}, OutputFile{"--csv", csv},
+      OutputFile{"--csv, with its samples,", csv.empty() ? "" : samples_path(csv)}};
+  check_output_files(outputs, {});
+}
+
+// A search may take hours, and is not to find out at its end that what it found cannot be kept.
+void prepare_wisdom(const std::string& folder) {
+  if (folder.empty()) return;
+  std::error_code failed;
+  std::filesystem::create_directories(folder, failed);
+  const std::string reason = failed                                     ? failed.message()
+                             : access(folder.c_str(), W_OK | X_OK) != 0 ? std::strerror(errno)
+                                                                        : "";
+  if (reason.empty()) return;
+  throw Error("cannot keep wisdom in {}: {}; choose another folder with --wisdom, or --no-wisdom",
+              folder, reason);
+}
+
+// Whether anything is known of a search's configurations but that they cannot run here.
+bool has_verdict(const VariantSearch& search) {
+  const auto unavailable = search.failures().find(std::string(to_string(Outcome::unavailable)));
+  return search.done() > (unavailable == search.failures().end() ? 0 : unavailable->second);
+}
+
+std::string best_of(const VariantSearch& search, const Champion& best) {
+  if (!best.configuration.empty()) return best.configuration;
+  if (has_verdict(search)) return "none passed";
+  return search.done() == 0 ? "not measured" : "none can run here";
 }
 
 std::string failures_of(const VariantSearch& search) {
@@ -89,7 +129,7 @@ void print_best(const Tuner::Searches& searches) {
   for (const auto& search : searches) {
     const Champion best = search->champion();
     const bool any = !best.configuration.empty();
-    rows.push_back({search->item().job.variant, any ? best.configuration : "none passed",
+    rows.push_back({search->item().job.variant, best_of(*search, best),
                     any ? format_time(best.median_ns) : "-",
                     best.default_ratio > 0.0 ? fmt::format("{:.3f}x", best.default_ratio) : "-",
                     best.of_ratio
@@ -102,9 +142,21 @@ void print_best(const Tuner::Searches& searches) {
   fmt::print("{}", align(rows, left));
 }
 
+// One variant of which nothing passed is a negative verdict, however well the others do.
+int exit_code_of(const Tuner& tuner) {
+  bool any = false;
+  for (const auto& search : tuner.searches()) {
+    if (!has_verdict(*search)) continue;
+    if (!search->best_ns()) return negative_verdict;
+    any = true;
+  }
+  return any && tuner.has_kept_wisdom() ? as_hoped : no_verdict;
+}
+
 }  // namespace
 
 int tune_variants(const LiveOptions& options) {
+  check_outputs(options);
   SessionOptions session = options.run.session();
   session.interrupted = interrupt_requested;
   Chosen plan = plan_of(options, session);
@@ -120,13 +172,14 @@ int tune_variants(const LiveOptions& options) {
     const DeviceTraits& traits = devices[item.device];
     SearchSpace space = variant_space(parameters, item.properties);
     const std::size_t budget = budget_of(options.budget, space.size());
-    const WisdomMatch match =
-        match_wisdom(known, item.variant->info(), item.job.problem, traits, item.properties);
     TuningBasis basis = basis_of(item, options, traits);
+    const WisdomMatch match = match_wisdom(known, item.variant->info(), item.job.problem, traits,
+                                           item.properties, basis.source);
     searches.push_back(std::make_unique<VariantSearch>(std::move(item), std::move(space), budget,
                                                        std::move(basis)));
     searches.back()->begin(options.strategy, options.run.seed(), {match.configuration});
   }
+  prepare_wisdom(options.wisdom);
   std::optional<Foundry> foundry;
   const auto gpu = devices.find(DeviceKind::cuda);
   if (gpu != devices.end() && gpu->second.architecture && !kernel_cache_folder().empty()) {
@@ -137,17 +190,17 @@ int tune_variants(const LiveOptions& options) {
   }
   Tuner tuner(options, std::move(plan.controls), std::move(searches), devices,
               foundry ? &*foundry : nullptr);
-  if (!options.run.quiet) fmt::print(stderr, "seed {}\n", options.run.seed());
+  if (!options.run.quiet) {
+    fmt::print(stderr, "seed {}\n", options.run.seed());
+    for (const std::string& one : plan.left_out) fmt::print(stderr, "not tuned: {}\n", one);
+  }
   const bool complete = run_session([&] { return tuner.next(); }, tuner.expected(), session, tuner);
   print_best(tuner.searches());
   if (!complete) {
     throw Error("interrupted{}",
                 options.log.empty() ? "" : "; the same command goes on from " + options.log);
   }
-  const auto& done = tuner.searches();
-  const bool any = std::any_of(done.begin(), done.end(),
-                               [](const auto& search) { return search->best_ns().has_value(); });
-  return any ? as_hoped : negative_verdict;
+  return exit_code_of(tuner);
 }
 
 }  // namespace fusebench

@@ -9,6 +9,8 @@
 #include "harness/core/added_time.hpp"
 #include "harness/core/error.hpp"
 #include "harness/record/whole_file.hpp"
+#include "harness/tune/text_file.hpp"
+#include "harness/tune/variant_space.hpp"
 #include "harness/tune/wisdom.hpp"
 
 namespace fusebench {
@@ -37,9 +39,13 @@ Tuner::Tuner(const LiveOptions& options, std::vector<Item> controls, Searches se
     log_.emplace(options.log,
                  TuningTarget{first.job.operator_name, first.job.problem,
                               std::string(to_string(first.device)), devices_[first.device].name});
-    for (const TuningEntry& entry : log_->entries()) {
-      for (const auto& search : searches_) {
-        if (search->take_up(entry)) break;
+    // Failures in a final come first: what a strategy was told once stays.
+    for (const char* stage : {"final", "search"}) {
+      for (const TuningEntry& entry : log_->entries()) {
+        if (entry.stage != stage) continue;
+        for (const auto& search : searches_) {
+          if (search->take_up(entry)) break;
+        }
       }
     }
   }
@@ -65,9 +71,10 @@ std::optional<Item> Tuner::next() {
 std::optional<Item> Tuner::next_of(VariantSearch& search) {
   entry_ = {};
   if (stage_ == Stage::search) {
-    if (!out_of_time()) {
+    {
+      const bool first_only = out_of_time();
       const AddedTime timer(entry_.search_ns);
-      at_ = search.propose();
+      at_ = search.propose(first_only);
     }
     if (at_) return item_of(search, *at_);
     search.begin_final(options_->finalists);
@@ -75,6 +82,10 @@ std::optional<Item> Tuner::next_of(VariantSearch& search) {
   }
   if (stage_ == Stage::final) {
     at_ = search.next_in_final();
+    if (!at_ && search.needs_another_final()) {
+      search.begin_final(options_->finalists);
+      at_ = search.next_in_final();
+    }
     if (at_) {
       Item item = item_of(search, *at_);
       item.job.battery_passed = true;
@@ -107,6 +118,7 @@ Item Tuner::item_of(const VariantSearch& search, std::size_t index) {
 // While the device measures one, the other processors compile those that come next: of this variant, then of the following.
 void Tuner::order_kernels() {
   if (foundry_ == nullptr) return;
+  if (times_the_cpu()) return foundry_->order({});
   const std::size_t most = 4 * Foundry::all_processors();
   std::vector<Foundry::Wanted> wanted;
   for (std::size_t i = current_; i < searches_.size() && wanted.size() < most; ++i) {
@@ -119,6 +131,15 @@ void Tuner::order_kernels() {
   foundry_->order(wanted);
 }
 
+// Then the other processors are what is measured, or share its caches and clock.
+bool Tuner::times_the_cpu() const {
+  const auto left = controls_.begin() + static_cast<std::ptrdiff_t>(control_);
+  const bool controls = std::any_of(
+      left, controls_.end(), [](const Item& item) { return item.device == DeviceKind::cpu; });
+  return controls ||
+         (current_ < searches_.size() && searches_[current_]->item().device == DeviceKind::cpu);
+}
+
 void Tuner::on_start(std::size_t index, std::size_t total, const Item& item) {
   const std::size_t more = stage_ == Stage::final ? searches_[current_]->final_steps_left() - 1 : 0;
   progress_.start(index, std::max(total, index + more), item);
@@ -127,16 +148,13 @@ void Tuner::on_start(std::size_t index, std::size_t total, const Item& item) {
 
 void Tuner::on_result(const JobResult& result) {
   progress_.result(result);
-  const bool again = at_ && stage_ == Stage::final;  // in part verified, and in the log
-  if (csv_ && !again) csv_->append(result.record, result.samples);
-  if (!at_) return;  // a control
-  VariantSearch& search = *searches_[current_];
   const Record& record = result.record;
   const bool passed = record.outcome == Outcome::passed && record.median_ns;
-  if (stage_ == Stage::final) {
-    search.learn_in_final(passed ? record.median_ns : std::nullopt);
-    return;
-  }
+  const bool again = at_ && stage_ == Stage::final && passed;  // in part verified, and in the log
+  if (csv_ && !again) csv_->append(record, result.samples);
+  if (!at_) return;  // a control
+  if (stage_ == Stage::final) return learn_in_final(result, passed);
+  VariantSearch& search = *searches_[current_];
   entry_.variant = record.variant;
   entry_.configuration = record.configuration;
   entry_.outcome = std::string(to_string(record.outcome));
@@ -148,27 +166,70 @@ void Tuner::on_result(const JobResult& result) {
   entry_.measure_ns = result.times.measure_ns;
   entry_.total_ns = ns_since(started_);
   entry_.basis = search.basis();
-  entry_.git_commit = provenance_.git_commit + (provenance_.dirty ? ", modified" : "");
-  entry_.timestamp = record.timestamp_utc;
-  if (log_) log_->append(entry_);
+  log(entry_);
   search.learn(*at_, entry_.outcome, entry_.median_ns, entry_.samples_ns);
   spent_ns_ += entry_.total_ns + entry_.search_ns;
   ++measured_;
 }
 
+// Who came through it is logged at its end; who failed at once, for the log says that it passed.
+void Tuner::learn_in_final(const JobResult& result, bool passed) {
+  VariantSearch& search = *searches_[current_];
+  const Record& record = result.record;
+  const std::string outcome(to_string(record.outcome));
+  search.learn_in_final(passed ? record.median_ns : std::nullopt, passed ? "passed" : outcome);
+  if (passed) return;
+  log({.stage = "final",
+       .variant = record.variant,
+       .configuration = record.configuration,
+       .outcome = outcome,
+       .reason = record.reason,
+       .compile_ns = entry_.compile_ns + result.times.compile_ns,
+       .verify_ns = result.times.verify_ns,
+       .measure_ns = result.times.measure_ns,
+       .total_ns = ns_since(started_),
+       .basis = search.basis()});
+}
+
+void Tuner::log(TuningEntry entry) {
+  if (!log_) return;
+  entry.git_commit = provenance_.git_commit + (provenance_.dirty ? ", modified" : "");
+  entry.timestamp = utc_timestamp();
+  log_->append(entry);
+}
+
 void Tuner::conclude(const VariantSearch& search) {
   const Champion champion = search.champion();
-  for (TuningEntry& entry : search.final_entries()) {
-    entry.git_commit = provenance_.git_commit + (provenance_.dirty ? ", modified" : "");
-    entry.timestamp = utc_timestamp();
-    if (log_) log_->append(entry);
-  }
+  for (TuningEntry& entry : search.final_entries()) log(std::move(entry));
   if (champion.configuration.empty()) return;
   for (const std::string& tie : champion.ties) {
     progress_.say(fmt::format("    {}: {} cannot be told from the best, {}",
                               search.item().job.variant, tie, champion.configuration));
   }
-  if (!options_->wisdom.empty()) keep_wisdom(search, champion);
+  if (options_->wisdom.empty()) return;
+  try {
+    keep_wisdom(search, champion);
+  } catch (const Error& error) {
+    // What else was chosen is searched all the same.
+    has_kept_wisdom_ = false;
+    fmt::print(stderr, "fusebench: {} is the best of {} and could not be kept: {}\n",
+               champion.configuration, search.item().job.variant, error.what());
+  }
+}
+
+// Why the wisdom that is there stays: its configuration had no part in this search, which so cannot have found a better one.
+std::optional<std::string> Tuner::worth_keeping(const VariantSearch& search,
+                                                const std::string& path) const {
+  std::error_code ignored;
+  if (!std::filesystem::exists(path, ignored)) return std::nullopt;
+  const Wisdom old = parse_wisdom(path, read_text_file(path));
+  if (old.source != search.basis().source || !index_of(search.space(), old.configuration) ||
+      search.has_passed(old.configuration)) {
+    return std::nullopt;
+  }
+  return fmt::format("{} stays: its {} has no passing time in this search; take the file away to "
+                     "have it replaced",
+                     path, old.configuration);
 }
 
 void Tuner::keep_wisdom(const VariantSearch& search, const Champion& champion) {
@@ -192,17 +253,22 @@ void Tuner::keep_wisdom(const VariantSearch& search, const Champion& champion) {
       .toolkit = search.basis().toolkit,
       .git_commit = provenance_.git_commit + (provenance_.dirty ? ", modified" : ""),
       .timestamp = utc_timestamp()};
-  std::error_code failed;
-  std::filesystem::create_directories(options_->wisdom, failed);
-  if (failed) throw Error("cannot make the folder {}: {}", options_->wisdom, failed.message());
   const std::string path =
       (std::filesystem::path(options_->wisdom) / wisdom_file_name(wisdom)).string();
+  if (const auto why = worth_keeping(search, path)) return progress_.say("    wisdom: " + *why);
   write_whole_file(path, wisdom_text(wisdom));
   progress_.say("    wisdom: " + path);
 }
 
-bool Tuner::out_of_time() const {
-  return budget_ && budget_->seconds && ns_since(began_) > *budget_->seconds * 1e9;
+bool Tuner::out_of_time() {
+  if (!budget_ || !budget_->seconds) return false;
+  if (!share_ || share_->first != current_) {
+    const std::chrono::duration<double> all(*budget_->seconds);
+    const auto left = all - (Clock::now() - began_);
+    const auto mine = left / static_cast<double>(searches_.size() - current_);
+    share_ = {current_, Clock::now() + std::chrono::duration_cast<Clock::duration>(mine)};
+  }
+  return Clock::now() > share_->second;
 }
 
 std::string Tuner::time_left() const {

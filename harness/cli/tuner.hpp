@@ -38,6 +38,8 @@ class Tuner final : public SessionObserver {
   void on_result(const JobResult& result) override;
 
   [[nodiscard]] const Searches& searches() const { return searches_; }
+  /// False where some wisdom could not be written, of which a person was told.
+  [[nodiscard]] bool has_kept_wisdom() const { return has_kept_wisdom_; }
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -46,9 +48,14 @@ class Tuner final : public SessionObserver {
   [[nodiscard]] std::optional<Item> next_of(VariantSearch& search);
   [[nodiscard]] Item item_of(const VariantSearch& search, std::size_t index);
   void order_kernels();
+  [[nodiscard]] bool times_the_cpu() const;
+  void log(TuningEntry entry);
+  void learn_in_final(const JobResult& result, bool passed);
   void conclude(const VariantSearch& search);
   void keep_wisdom(const VariantSearch& search, const Champion& champion);
-  [[nodiscard]] bool out_of_time() const;
+  [[nodiscard]] std::optional<std::string> worth_keeping(const VariantSearch& search,
+                                                         const std::string& path) const;
+  [[nodiscard]] bool out_of_time();
   [[nodiscard]] std::string status(const VariantSearch& search) const;
   [[nodiscard]] std::string time_left() const;
 
@@ -70,6 +77,9 @@ class Tuner final : public SessionObserver {
   TuningEntry entry_;              // of it, as far as it is known
   Clock::time_point began_ = Clock::now();
   Clock::time_point started_;
+  // A search's share of the time that was left when it began, so that the first leave some to the last.
+  std::optional<std::pair<std::size_t, Clock::time_point>> share_;
+  bool has_kept_wisdom_ = true;
   double spent_ns_ = 0.0;     // on configurations measured by this command
   std::size_t measured_ = 0;  // how many
 };

@@ -1,6 +1,7 @@
 #include "harness/cli/variant_search.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <random>
 
@@ -32,31 +33,38 @@ void VariantSearch::begin(const std::string& strategy, std::uint64_t seed,
     if (info.name == strategy) learns_ = info.learns;
   }
   // The default first: a gain is counted from it.
-  if (default_) first_.push_back(*default_);
+  if (default_) favourites_.push_back(*default_);
   for (const std::string& text : first) {
-    if (const auto index = index_of(space_, text)) first_.push_back(*index);
+    if (const auto index = index_of(space_, text)) favourites_.push_back(*index);
   }
+  first_.assign(favourites_.begin(), favourites_.end());
   std::iota(walk_.begin(), walk_.end(), std::size_t{0});
   if (strategy != "exhaustive") std::shuffle(walk_.begin(), walk_.end(), std::mt19937_64(seed));
   walk_.resize(std::min(walk_.size(), std::max(proposed_ahead, suspects * budget_)));
 }
 
 bool VariantSearch::take_up(const TuningEntry& entry) {
-  if (entry.stage != "search" || entry.variant != item_.job.variant) return false;
-  if (!(entry.basis == basis_)) return false;
+  if (entry.variant != item_.job.variant || !(entry.basis == basis_)) return false;
+  const bool failed_in_final = entry.stage == "final" && entry.outcome != "passed";
+  if (entry.stage != "search" && !failed_in_final) return false;
   const auto index = index_of(space_, entry.configuration);
-  if (!index || known_.contains(*index)) return false;
+  if (!index) return false;
+  if (failed_in_final && find(index) != nullptr) {
+    fail(*index, entry.outcome);
+    return true;
+  }
+  if (known_.contains(*index)) return false;
   learn(*index, entry.outcome, entry.median_ns, entry.samples_ns);
   return true;
 }
 
-std::optional<std::size_t> VariantSearch::propose() {
-  if (done() >= budget_) return std::nullopt;
+std::optional<std::size_t> VariantSearch::propose(bool first_only) {
   while (!first_.empty()) {
     const std::size_t index = first_.front();
     first_.pop_front();
     if (!known_.contains(index)) return index;
   }
+  if (first_only || done() >= budget_) return std::nullopt;
   const std::size_t wanted = learns_ ? 1 : std::min(proposed_ahead, left());
   while (ahead_.size() < wanted) {
     const auto index = strategy_->ask();
@@ -78,8 +86,9 @@ void VariantSearch::learn(std::size_t index, const std::string& outcome, double 
     ++failures_[outcome];
     return;
   }
-  // Fewer samples say nothing of the noise.
-  Passed one{.index = index, .median_ns = median_ns, .interval = {0.0, median_ns}};
+  // Fewer samples say nothing of the noise: it may be anywhere.
+  constexpr double anywhere = std::numeric_limits<double>::infinity();
+  Passed one{.index = index, .median_ns = median_ns, .interval = {0.0, anywhere}};
   if (samples_ns.size() >= 6) one.interval = median_interval(sorted(samples_ns));
   passed_.push_back(one);
 }
@@ -111,6 +120,8 @@ std::vector<Configuration> VariantSearch::likely(
 }
 
 void VariantSearch::begin_final(std::size_t most) {
+  final_.clear();
+  step_ = 0;
   std::vector<double> medians;
   std::vector<Interval> intervals;
   for (const Passed& one : passed_) {
@@ -120,10 +131,9 @@ void VariantSearch::begin_final(std::size_t most) {
   for (const std::size_t i : within_noise(medians, intervals, slack, most)) {
     final_.push_back({.index = passed_[i].index});
   }
-  const auto is_default = [this](const Contestant& one) { return one.index == default_; };
-  if (find(default_) != nullptr && !final_.empty() &&
-      std::none_of(final_.begin(), final_.end(), is_default)) {
-    final_.push_back({.index = *default_});
+  for (const std::size_t index : favourites_) {
+    if (final_.empty() || find(index) == nullptr || is_contestant(index)) continue;
+    final_.push_back({.index = index});
   }
   if (final_.size() < 2) final_.clear();
 }
@@ -138,7 +148,7 @@ std::optional<std::size_t> VariantSearch::next_in_final() {
   return std::nullopt;
 }
 
-void VariantSearch::learn_in_final(std::optional<double> median_ns) {
+void VariantSearch::learn_in_final(std::optional<double> median_ns, const std::string& outcome) {
   const std::size_t round = step_ / final_.size();
   const std::size_t place = step_ % final_.size();
   Contestant& one = final_[round % 2 == 0 ? place : final_.size() - 1 - place];
@@ -146,8 +156,32 @@ void VariantSearch::learn_in_final(std::optional<double> median_ns) {
     one.times_ns.push_back(*median_ns);
   } else {
     one.failed = true;
+    fail(one.index, outcome);
   }
   ++step_;
+}
+
+void VariantSearch::fail(std::size_t index, const std::string& outcome) {
+  std::erase_if(passed_, [&](const Passed& one) { return one.index == index; });
+  known_[index] = outcome;
+  ++failures_[outcome];
+}
+
+bool VariantSearch::is_contestant(std::size_t index) const {
+  return std::any_of(final_.begin(), final_.end(),
+                     [&](const Contestant& one) { return one.index == index; });
+}
+
+bool VariantSearch::needs_another_final() const {
+  const Passed* const leader = best();
+  return leader != nullptr && !final_.empty() && !is_contestant(leader->index) &&
+         std::any_of(final_.begin(), final_.end(),
+                     [](const Contestant& one) { return one.failed; });
+}
+
+bool VariantSearch::has_passed(const std::string& configuration) const {
+  const auto index = index_of(space_, configuration);
+  return index && find(index) != nullptr;
 }
 
 std::size_t VariantSearch::final_steps_left() const {

@@ -33,14 +33,17 @@ class VariantSearch {
   VariantSearch(const VariantSearch&) = delete;
   VariantSearch& operator=(const VariantSearch&) = delete;
 
-  /// `first` is measured after the default and before the strategy is asked; unknown ones are left out.
+  /// `first`, what is known to be good, is measured after the default and before the strategy is asked, and enters the final;
+  /// unknown ones are left out.
   void begin(const std::string& strategy, std::uint64_t seed,
              const std::vector<std::string>& first);
-  /// Takes up what a log knows; false where it is of another basis, no configuration, or known already.
+  /// Takes up what a log knows: what became of a configuration in a search, or its failure in a final, which outweighs that it
+  /// had passed. False where it is of another basis, no configuration, or known already.
   bool take_up(const TuningEntry& entry);
 
-  /// The next configuration of the search; nothing at its end.
-  [[nodiscard]] std::optional<std::size_t> propose();
+  /// The next configuration of the search; nothing at its end. The default and the first ones come whatever the budget, and
+  /// nothing else where `first_only`.
+  [[nodiscard]] std::optional<std::size_t> propose(bool first_only = false);
   void learn(std::size_t index, const std::string& outcome, double median_ns,
              const std::vector<double>& samples_ns);
   /// Configurations whose kernels are likely to be needed, the likeliest first: what is proposed already, what lies beside
@@ -48,14 +51,21 @@ class VariantSearch {
   [[nodiscard]] std::vector<Configuration> likely(
       std::size_t most, const std::function<bool(const Configuration&)>& is_known);
 
-  /// Ends the search: the `most` best and the default enter the final, where there is something to decide.
+  /// Ends the search: the `most` best, the default and the first ones that passed enter the final, where there is something to
+  /// decide.
   void begin_final(std::size_t most);
   /// The next of the final, in rounds that go forth and back; nothing at its end.
   [[nodiscard]] std::optional<std::size_t> next_in_final();
-  /// What next_in_final() asked for; nothing where it failed, and then it leaves the final.
-  void learn_in_final(std::optional<double> median_ns);
+  /// What next_in_final() asked for: its time, or nothing where it failed, with the outcome. Then it leaves the final and is
+  /// counted as failed.
+  void learn_in_final(std::optional<double> median_ns, const std::string& outcome = "failed");
   [[nodiscard]] std::size_t final_steps_left() const;
+  /// Whether failures have left a final without the best that still passes, so that another must decide.
+  [[nodiscard]] bool needs_another_final() const;
+  /// By the final; where nobody came through one, the best median of the search that no final has found failing.
   [[nodiscard]] Champion champion() const;
+  /// Whether it was measured, in this search or in the log, and has not failed since.
+  [[nodiscard]] bool has_passed(const std::string& configuration) const;
   /// A line of the log for each who came through the final.
   [[nodiscard]] std::vector<TuningEntry> final_entries() const;
 
@@ -84,6 +94,8 @@ class VariantSearch {
   [[nodiscard]] const Passed* find(std::optional<std::size_t> index) const;
   [[nodiscard]] const Passed* best() const;
   [[nodiscard]] std::vector<const Contestant*> survivors() const;
+  [[nodiscard]] bool is_contestant(std::size_t index) const;
+  void fail(std::size_t index, const std::string& outcome);
 
   Item item_;
   SearchSpace space_;
@@ -92,7 +104,8 @@ class VariantSearch {
   std::optional<std::size_t> default_;
   std::unique_ptr<Strategy> strategy_;
   bool learns_ = true;
-  std::deque<std::size_t> first_;
+  std::vector<std::size_t> favourites_;  // they enter the final
+  std::deque<std::size_t> first_;        // they are measured whatever the budget
   std::deque<std::size_t>
       ahead_;  // proposed before they are needed, by a strategy that no answer changes
   std::vector<std::size_t> walk_;  // the order in which kernels are compiled on suspicion

@@ -14,6 +14,7 @@
 #include "harness/session/court.hpp"
 #include "harness/session/provenance.hpp"
 #include "harness/session/remote_candidate.hpp"
+#include "harness/session/variant_sources.hpp"
 #include "harness/session/worker_process.hpp"
 
 namespace fusebench {
@@ -73,7 +74,10 @@ std::vector<Item> items_of(const Operator& op, const Selection& selection,
     WisdomMatch match;
     std::string chosen = selection.configuration;
     if (chosen == "wisdom") {
-      match = match_wisdom(selection.wisdom, info, problem.to_string(), status.traits, properties);
+      const std::string source =
+          selection.wisdom.empty() ? "" : source_hash(*variant, options.device.kernel_folder);
+      match = match_wisdom(selection.wisdom, info, problem.to_string(), status.traits, properties,
+                           source);
       chosen = match.configuration;
     }
     const ParameterSpace& space = info.parameters;
@@ -184,24 +188,33 @@ class Bailiff {
 
   /// Throws Interrupted; whatever else goes wrong is the result's outcome.
   JobResult run(const Item& item) {
+    JobResult result;
+    result.record = record_of(item.job, item.device);
+    // What it took is known, though nothing came of it.
+    const auto lost_to = [&](Outcome outcome, const std::string& reason) {
+      JobResult lost = without_verdict(item, outcome, reason);
+      lost.times = result.times;
+      return lost;
+    };
     try {
-      return judged(item);
+      judge(item, result);
+      return result;
     } catch (const LostWorker& lost) {
       worker_.reset();
-      return without_verdict(item, lost.outcome, lost.what());
+      return lost_to(lost.outcome, lost.what());
     } catch (const Unavailable& reason) {
       worker_.reset();
-      return without_verdict(item, Outcome::unavailable, reason.what());
+      return lost_to(Outcome::unavailable, reason.what());
     } catch (const Interrupted&) {
       throw;
     } catch (const std::exception& error) {
       close();
-      return without_verdict(item, Outcome::failed, error.what());
+      return lost_to(Outcome::failed, error.what());
     }
   }
 
  private:
-  JobResult judged(const Item& item) {
+  void judge(const Item& item, JobResult& result) {
     if (!device_) {
       device_ = open_device(kind_, options_->device);
       court_ = std::make_unique<Court>(*device_, "parent");
@@ -220,8 +233,6 @@ class Bailiff {
       worker_->set_phase(phase);
       observer_->on_phase(phase);
     };
-    JobResult result;
-    result.record = record_of(item.job, item.device);
     if (options_->judge_in_worker || !device_->traits().sharing_refused.empty()) {
       const nlohmann::json answer =
           worker_->ask({{"do", "judge"}, {"job", item.job}}, {}, on_phase);
@@ -234,7 +245,6 @@ class Bailiff {
     const Outcome outcome = result.record.outcome;
     if (outcome != Outcome::passed && outcome != Outcome::unavailable) worker_.reset();
     if (outcome == Outcome::failed) require_sound_device();
-    return result;
   }
 
   // It may have been the judge's own call that failed, after which some devices answer nothing any more.

@@ -9,6 +9,7 @@
 #include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <tuple>
 
 #include "harness/core/error.hpp"
 #include "harness/core/parameters.hpp"
@@ -68,6 +69,17 @@ bool is_valid(const Wisdom& wisdom, const ParameterSpace& space, const Propertie
   }
 }
 
+// What is no longer as it was when a configuration was found best: it is valid still, and may not be the best.
+std::string changed_since(const Wisdom& wisdom, const DeviceTraits& device,
+                          const std::string& source) {
+  std::string told;
+  if (wisdom.source != source) told += ", of other sources of the variant";
+  if (wisdom.device_name != device.name) return told;
+  if (wisdom.toolkit != device.toolkit) told += ", of another compiler: " + wisdom.toolkit;
+  if (wisdom.driver != device.driver) told += ", of another driver: " + wisdom.driver;
+  return told;
+}
+
 }  // namespace
 
 std::string wisdom_text(const Wisdom& wisdom) {
@@ -121,10 +133,10 @@ Wisdom parse_wisdom(const std::string& path, const std::string& text) {
     wisdom.timestamp = text_at(json, "timestamp");
     return wisdom;
   } catch (const nlohmann::json::exception&) {
-    throw Error("{}: 'fusebench_wisdom' is no version; take the file away or tune again", path);
+    throw Error("{}: 'fusebench_wisdom' is no version; take the file away", path);
   } catch (const Error& error) {
     const bool named = std::string_view(error.what()).starts_with(path);
-    throw Error("{}{}; take the file away or tune again", named ? "" : path + ": ", error.what());
+    throw Error("{}{}; take the file away", named ? "" : path + ": ", error.what());
   }
 }
 
@@ -140,10 +152,16 @@ std::string wisdom_file_name(const Wisdom& wisdom) {
 
 std::vector<Wisdom> read_wisdom(const std::string& folder) {
   namespace fs = std::filesystem;
-  std::error_code missing;
+  std::error_code failed;
   std::vector<std::string> paths;
-  for (const auto& entry : fs::directory_iterator(folder, missing)) {
-    if (entry.path().extension() == ".json") paths.push_back(entry.path().string());
+  for (fs::directory_iterator at(folder, failed); !failed && at != fs::directory_iterator();
+       at.increment(failed)) {
+    if (at->path().extension() == ".json") paths.push_back(at->path().string());
+  }
+  if (failed == std::errc::no_such_file_or_directory) return {};
+  if (failed) {
+    throw Error("cannot read the folder of wisdom {}: {}; choose another with --wisdom", folder,
+                failed.message());
   }
   std::sort(paths.begin(), paths.end());
   std::vector<Wisdom> all;
@@ -153,19 +171,21 @@ std::vector<Wisdom> read_wisdom(const std::string& folder) {
 
 WisdomMatch match_wisdom(const std::vector<Wisdom>& all, const VariantInfo& variant,
                          const std::string& problem, const std::optional<DeviceTraits>& device,
-                         const Properties& properties) {
+                         const Properties& properties, const std::string& source) {
   if (!device) return {"default", "default: there is no such device here"};
   const std::string architecture = device->architecture ? device->architecture->to_string() : "";
   const Wisdom* best = nullptr;
-  std::pair<bool, double> least;  // another device, then the distance of the problems
+  // Another device, then the distance of the problems, then other sources.
+  std::tuple<bool, double, bool> least;
   bool passed_over = false;
   for (const Wisdom& wisdom : all) {
     if (wisdom.operator_name != variant.operator_name || wisdom.variant != variant.name) continue;
     if (wisdom.device != to_string(variant.device)) continue;
     const bool other = wisdom.device_name != device->name;
     if (other && (architecture.empty() || wisdom.architecture != architecture)) continue;
-    const std::pair key(other, distance(wisdom.problem, problem));
-    if (!std::isfinite(key.second)) continue;
+    const double far = distance(wisdom.problem, problem);
+    if (!std::isfinite(far)) continue;
+    const std::tuple key(other, far, wisdom.source != source);
     if (!is_valid(wisdom, variant.parameters, properties)) {
       passed_over = true;
       continue;
@@ -179,11 +199,14 @@ WisdomMatch match_wisdom(const std::vector<Wisdom>& all, const VariantInfo& vari
                                    : "default: nothing is known"};
   }
   const bool same_problem = best->problem == problem;
-  if (!least.first && same_problem) return {best->configuration, "exact"};
-  if (!least.first) return {best->configuration, "other problem: " + best->problem};
-  return {best->configuration,
-          fmt::format("other device of {}: {}{}", architecture, best->device_name,
-                      same_problem ? "" : ", other problem: " + best->problem)};
+  std::string told = "exact";
+  if (std::get<0>(least)) {
+    told = fmt::format("other device of {}: {}{}", architecture, best->device_name,
+                       same_problem ? "" : ", other problem: " + best->problem);
+  } else if (!same_problem) {
+    told = "other problem: " + best->problem;
+  }
+  return {best->configuration, told + changed_since(*best, *device, source)};
 }
 
 }  // namespace fusebench

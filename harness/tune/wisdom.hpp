@@ -38,22 +38,24 @@ struct Wisdom {
 /// The file's name for a (variant, device, problem): letters, digits, dots, dashes and underscores only.
 [[nodiscard]] std::string wisdom_file_name(const Wisdom& wisdom);
 
-/// Every *.json of a folder, by name; none where there is no such folder. Throws Error for a file that is no wisdom.
+/// Every *.json of a folder, by name; none where there is no such folder. Throws Error for a file that is no wisdom and for a
+/// folder that cannot be read.
 [[nodiscard]] std::vector<Wisdom> read_wisdom(const std::string& folder);
 
 /// What is the best for a variant: "default" and why where nothing matches.
 struct WisdomMatch {
   std::string configuration = "default";
-  std::string
-      told;  ///< "exact", "other problem: ...", "other device of sm_90a: ...", "default: ..."
+  /// "exact", "other problem: ...", "other device of sm_90a: ...", each with what has changed since then: ", of other sources
+  /// of the variant", ", of another compiler: ...", ", of another driver: ..."; or "default: ...".
+  std::string told;
 };
 
 /// In this order: the same device name and problem; the same device name and the nearest other problem, by the sum of |log| of
-/// the ratios of their sizes; another device of the same architecture, for the same problem or the nearest; the default. Of two
-/// equally near ones the first. Wisdom whose configuration is not valid for the variant, with these properties, is passed over.
+/// the ratios of their sizes; another device of the same architecture, for the same problem or the nearest; the default. Of those
+/// equally near what was found with the same `source` (source_hash), then the first. Wisdom whose configuration is not valid for the variant, with these properties, is passed over.
 [[nodiscard]] WisdomMatch match_wisdom(const std::vector<Wisdom>& all, const VariantInfo& variant,
                                        const std::string& problem,
                                        const std::optional<DeviceTraits>& device,
-                                       const Properties& properties);
+                                       const Properties& properties, const std::string& source);
 
 }  // namespace fusebench
