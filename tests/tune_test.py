@@ -468,6 +468,7 @@ class Exhaust(Case):
                                  self.folder / "out", "--wisdom", self.folder / "none"], capture_output=True, text=True, timeout=120)
         self.assertEqual(result.returncode, 2, result)
         self.assertIn("not complete: cpu_threads: nothing measured", result.stdout)
+        self.assertIn("cpu_simd: not judged, 10% being 1 draws", result.stdout)
         with (self.folder / "out" / "exhaustive.csv").open(newline="") as file:
             rows = list(csv.DictReader(file))
         self.assertEqual([(r["variant"], r["configurations"], r["measured"], r["best_configuration"], r["best_median_ns"],
