@@ -21,7 +21,7 @@ bool Registry::add(std::unique_ptr<Operator> op) {
   return true;
 }
 
-bool Registry::add(std::unique_ptr<Variant> variant, std::source_location where) {
+bool Registry::add(std::unique_ptr<Variant> variant, const char* file) {
   const VariantInfo& info = variant->info();
   for (const auto& other : variants_) {
     if (other->info().operator_name == info.operator_name && other->info().name == info.name) {
@@ -29,7 +29,7 @@ bool Registry::add(std::unique_ptr<Variant> variant, std::source_location where)
                   info.operator_name);
     }
   }
-  files_[variant.get()] = where.file_name();
+  files_[variant.get()] = file;
   variants_.push_back(std::move(variant));
   return true;
 }

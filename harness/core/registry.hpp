@@ -3,7 +3,6 @@
 
 #include <map>
 #include <memory>
-#include <source_location>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,9 +17,8 @@ class Registry {
   /// Both return true so that a static object can be initialised with them. Throw Error when the
   /// name is taken; a variant's operator may be registered after it.
   bool add(std::unique_ptr<Operator> op);
-  /// `where` is the file that the variant is written in.
-  bool add(std::unique_ptr<Variant> variant,
-           std::source_location where = std::source_location::current());
+  /// `file` is what the variant is written in: by default the caller's __FILE__.
+  bool add(std::unique_ptr<Variant> variant, const char* file = __builtin_FILE());
   /// A source file built into the program: a kernel, a header that kernels include, or what a variant is built from.
   bool add_source(std::string name, std::string_view text);
 

@@ -50,8 +50,8 @@ class Adapter final : public Variant {
 
 }  // namespace
 
-bool add_cpu_variant(CpuVariant variant, std::source_location where) {
-  return registry().add(std::make_unique<Adapter>(std::move(variant)), where);
+bool add_cpu_variant(CpuVariant variant, const char* file) {
+  return registry().add(std::make_unique<Adapter>(std::move(variant)), file);
 }
 
 }  // namespace fusebench::conv_transpose3d_residual

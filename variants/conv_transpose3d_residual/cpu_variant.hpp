@@ -4,7 +4,6 @@
 
 #include <functional>
 #include <optional>
-#include <source_location>
 #include <string>
 
 #include "harness/core/parameters.hpp"
@@ -42,7 +41,6 @@ struct CpuVariant {
 };
 
 /// Registers and returns true.
-bool add_cpu_variant(CpuVariant variant,
-                     std::source_location where = std::source_location::current());
+bool add_cpu_variant(CpuVariant variant, const char* file = __builtin_FILE());
 
 }  // namespace fusebench::conv_transpose3d_residual

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <source_location>
 #include <string>
 
 #include "harness/core/parameters.hpp"
@@ -31,8 +30,7 @@ struct CpuVariant {
 };
 
 /// Registers and returns true.
-bool add_cpu_variant(CpuVariant variant,
-                     std::source_location where = std::source_location::current());
+bool add_cpu_variant(CpuVariant variant, const char* file = __builtin_FILE());
 
 /// Calls body(offset, count, channel) for each piece of a row within elements [begin, end).
 template <typename Body>
