@@ -210,9 +210,7 @@ bool add_wgmma_variant(const WgmmaVariant& variant) {
       {"singles", integers({0, 2, 4, 6}), three ? "2" : "4"},
       {"fetchers", integers({0, 8, 16, 32}), three ? "16" : "32"},
       {"keep_x", integers({0, 1}), "1"},
-      {"store",
-       {"store_default", "store_streaming", "store_l2"},
-       three ? "store_default" : "store_l2"}};
+      {"store", {"store_default", "store_l2"}, three ? "store_default" : "store_l2"}};
   parameters.insert(parameters.end(), common.begin(), common.end());
   return add_cuda_variant({
       .name = variant.name,
