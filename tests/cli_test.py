@@ -14,10 +14,11 @@ import re
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 import unittest
 from pathlib import Path
+
+from folder_case import FolderCase
 
 PROGRAM, MUTANTS = (Path(argument).resolve() for argument in sys.argv[1:3])
 EPILOGUE = ["--operator", "residual_epilogue"]  # the operator of these problems
@@ -34,19 +35,10 @@ def rows_of(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file, strict=True))
 
 
-class Case(unittest.TestCase):
+class Case(FolderCase):
     def setUp(self) -> None:
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = Path(folder.name)
+        super().setUp()
         self.csv = self.folder / "run.csv"
-
-    def assert_one_clear_line(self, result: subprocess.CompletedProcess[str], *words: str) -> None:
-        self.assertEqual(result.returncode, 2, result)
-        self.assertEqual(len(result.stderr.strip().splitlines()), 1, result.stderr)
-        for word in words:
-            self.assertIn(word, result.stderr)
-        self.assertEqual(result.stdout, "")
 
     def assert_gone_soon(self, process: str) -> None:
         for _ in range(100):

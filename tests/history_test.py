@@ -11,7 +11,6 @@ import os
 import random
 import subprocess
 import sys
-import tempfile
 import unittest
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
@@ -21,6 +20,7 @@ ROOT = Path(sys.argv[1]).resolve()
 sys.path.insert(0, str(ROOT / "scripts"))
 sys.dont_write_bytecode = True
 
+from folder_case import FolderCase  # noqa: E402
 from fusebench_tools import change_points, history, records  # noqa: E402
 
 SEED = 20261130
@@ -47,24 +47,13 @@ def run_row(replica: int, median_ns: float | str, **more: str) -> dict[str, obje
         "outcome": "passed" if median_ns else "wrong", "median_ns": median_ns, "device_name": "NVIDIA H200"} | more
 
 
-class Case(unittest.TestCase):
+class Case(FolderCase):
     def setUp(self) -> None:
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = Path(folder.name)
+        super().setUp()
         self.path = self.folder / "machine.csv"
 
-    def write_run(self, name: str, rows: list[dict[str, object]]) -> Path:
-        path = self.folder / name
-        with path.open("w", newline="") as file:
-            writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(rows)
-        return path
-
     def script(self, *arguments: object) -> subprocess.CompletedProcess[str]:
-        return subprocess.run([sys.executable, "-B", ROOT / "scripts/history", *map(str, arguments)], capture_output=True,
-                              text=True, timeout=300)
+        return self.run_script(ROOT / "scripts/history", *arguments)
 
     def nights(self, variant: str, level, count: int = 90, noise: float = 0.003, **more: str) -> list[dict[str, object]]:
         """Medians of `count` nights at level(night), 5% of them slow by 5% to 20%."""
@@ -75,7 +64,7 @@ class Case(unittest.TestCase):
 
 class Appending(Case):
     def test_a_night_is_the_median_of_its_replicas_and_is_added_once(self) -> None:
-        run = self.write_run("run.csv", [run_row(0, 30), run_row(1, 10), run_row(2, 20), run_row(0, 5, variant="bad"),
+        run = self.write_rows("run.csv", [run_row(0, 30), run_row(1, 10), run_row(2, 20), run_row(0, 5, variant="bad"),
                                          run_row(1, "", variant="bad"), run_row(0, "", variant="absent", outcome="unavailable")])
         for added in (2, 0):
             result = self.script("--append", run, "--night", "n1", "--machine", "m", "--history", self.folder / "h")
@@ -102,7 +91,7 @@ class Appending(Case):
         self.assertEqual(self.path.read_text(), "a,b\n1,2\n3")
 
     def test_replicas_under_different_conditions_are_no_night(self) -> None:
-        run = self.write_run("run.csv", [run_row(0, 30, driver="1"), run_row(1, 10, driver="2")])
+        run = self.write_rows("run.csv", [run_row(0, 30, driver="1"), run_row(1, 10, driver="2")])
         result = self.script("--append", run, "--history", self.folder / "h")
         self.assertEqual((result.returncode, result.stdout), (2, ""))
         self.assertIn("driver '1' and '2'", result.stderr)

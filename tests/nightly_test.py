@@ -13,7 +13,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 import unittest
 from pathlib import Path
@@ -22,6 +21,7 @@ ROOT, PROGRAM = Path(sys.argv[1]).resolve(), Path(sys.argv[2]).resolve()
 sys.path.insert(0, str(ROOT / "scripts"))
 sys.dont_write_bytecode = True
 
+from folder_case import FolderCase  # noqa: E402
 from fusebench_tools import records  # noqa: E402
 
 # run: times 1 us times a variant's ratio. verify: an outcome for each variant. All else is the real program's.
@@ -56,11 +56,10 @@ sys.exit(any(row["outcome"] != "passed" for row in rows))
 """
 
 
-class Case(unittest.TestCase):
+class Case(FolderCase):
     def setUp(self) -> None:
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = Path(folder.name).resolve()
+        super().setUp()
+        self.folder = self.folder.resolve()
         self.repository = self.folder / "repository"
         for name in ("scripts", "harness/core/record_fields.hpp", "harness/device/cuda/data_sheet.cpp"):
             copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copyfile

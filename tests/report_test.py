@@ -15,7 +15,6 @@ import re
 import shutil
 import subprocess
 import sys
-import tempfile
 import unittest
 from html.parser import HTMLParser
 from pathlib import Path
@@ -24,6 +23,7 @@ ROOT = Path(sys.argv[1]).resolve()
 sys.path.insert(0, str(ROOT / "scripts"))
 sys.dont_write_bytecode = True
 
+from folder_case import FolderCase  # noqa: E402
 from fusebench_tools import change_points, curves, history, page_comparison, records, svg  # noqa: E402
 
 CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
@@ -54,24 +54,13 @@ def comparison_row(verdict: str, variant: str, ratio: float | str, **more: objec
         "ratio_low": ratio and ratio - 0.01, "ratio_high": ratio and ratio + 0.01, "p": ratio and 0.001} | more
 
 
-class Case(unittest.TestCase):
+class Case(FolderCase):
     def setUp(self) -> None:
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = Path(folder.name)
+        super().setUp()
         self.html = self.folder / "page.html"
 
-    def write(self, name: str, rows: list[dict[str, object]]) -> Path:
-        path = self.folder / name
-        with path.open("w", newline="") as file:
-            writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(rows)
-        return path
-
     def report(self, *arguments: object) -> subprocess.CompletedProcess[str]:
-        return subprocess.run([sys.executable, "-B", ROOT / "scripts/report", *map(str, arguments)], capture_output=True, text=True,
-                              timeout=300)
+        return self.run_script(ROOT / "scripts/report", *arguments)
 
     def page(self, *arguments: object) -> str:
         result = self.report(*arguments, "--html", self.html)
@@ -79,18 +68,18 @@ class Case(unittest.TestCase):
         return self.html.read_text(encoding="utf-8")
 
     def run_csv(self) -> Path:
-        path = self.write("run.csv", [run_row("copy", 1500, operator="control", throughput_gbps=3200),
+        path = self.write_rows("run.csv", [run_row("copy", 1500, operator="control", throughput_gbps=3200),
                                       *(run_row("a", 3000 + 10 * r, replica=r) for r in (2, 0, 1)),
                                       run_row("b", 40000, precision="tf32", within_1e4="false"),
                                       run_row(NASTY, 9000, precision="bf16"), run_row("broken", "", outcome="wrong", reason="all zero")])
         key = ("run_id", "operator", "variant", "configuration", "problem", "device", "replica")
         samples = [dict(zip(key, ("r", "op", "b", "default", "n=1", "cuda", 0))) | {
             "sample": i, "ns": 40000 + 37 * (i * 7919 % 101), "sm_clock_mhz": "", "throttled": "false"} for i in range(200)]
-        self.write("run.samples.csv", samples)
+        self.write_rows("run.samples.csv", samples)
         return path
 
     def comparison_csv(self) -> Path:
-        return self.write("comparison.csv", [comparison_row("newly wrong", "w", "", reason="wrong: x"), comparison_row("slower", "s", 1.1),
+        return self.write_rows("comparison.csv", [comparison_row("newly wrong", "w", "", reason="wrong: x"), comparison_row("slower", "s", 1.1),
                                              comparison_row("same", "t", 1.001), comparison_row("faster", "f", 0.5)])
 
     def history_csv(self) -> Path:
@@ -106,12 +95,12 @@ class Case(unittest.TestCase):
         return path
 
     def curves_csv(self) -> Path:
-        return self.write("s.curves.csv", [
+        return self.write_rows("s.curves.csv", [
             dict(zip(curves.COLUMNS, ("space", strategy, draws, factor * (1000 + 400 / draws), 1000 + 900 / draws, 3000, 900, 0.5)))
             for strategy, factor in (("model", 0.9), ("local", 1.0), ("random", 1.1)) for draws in range(1, 60)])
 
     def peers_csv(self) -> Path:
-        return self.write("peers.csv", [run_row("torch", 5000, run_id="p")])
+        return self.write_rows("peers.csv", [run_row("torch", 5000, run_id="p")])
 
     def everything(self) -> str:
         return self.page(self.comparison_csv(), self.run_csv(), self.history_csv(), self.curves_csv(), "--with", self.peers_csv())
@@ -177,15 +166,15 @@ class Page(Case):
         for rows, kind, words in (([("slower", 1.1)], "bad", "Regressed: 1 slower"), ([("newly wrong", "")], "bad", "Regressed: 1 newly"),
                                   ([("same", 1.0), ("ambiguous", 1.1)], "good", "Nothing slower"), ([("ambiguous", 1.1)], "doubt", "No verdict"),
                                   ([("gone", "")], "doubt", "No verdict")):
-            text = self.page(self.write("c.csv", [comparison_row(verdict, "v", ratio) for verdict, ratio in rows]))
+            text = self.page(self.write_rows("c.csv", [comparison_row(verdict, "v", ratio) for verdict, ratio in rows]))
             self.assertIn(f'<div class="verdict {kind}"><strong>{words}', text, rows)
         control = comparison_row("slower", "copy", 1.1, operator="control")
-        text = self.page(self.write("c.csv", [comparison_row("same", "v", 1.0), control]))
+        text = self.page(self.write_rows("c.csv", [comparison_row("same", "v", 1.0), control]))
         self.assertIn('<div class="verdict good">', text)
         self.assertIn("the machine drifted: the control copy became slower", text)
         self.assertIn('<div class="verdict bad"><strong>1 did not pass', self.page(self.run_csv()))
         self.assertIn("<strong>Everything that ran is right", self.page(self.peers_csv()))
-        self.assertIn("1 did not pass", self.page(self.write("untimed.csv", [run_row("a", "", outcome="wrong")])))
+        self.assertIn("1 did not pass", self.page(self.write_rows("untimed.csv", [run_row("a", "", outcome="wrong")])))
 
     def test_the_historys_verdict_is_that_of_its_change_points(self) -> None:
         text = self.page(self.history_csv())

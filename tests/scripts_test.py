@@ -11,7 +11,6 @@ import csv
 import importlib.util
 import subprocess
 import sys
-import tempfile
 import unittest
 from pathlib import Path
 
@@ -19,6 +18,7 @@ ROOT = Path(sys.argv[1]).resolve()
 sys.path.insert(0, str(ROOT / "scripts"))
 sys.dont_write_bytecode = True
 
+from folder_case import FolderCase  # noqa: E402
 from fusebench_tools import curves, problems, records, results, sampling  # noqa: E402
 
 HAS_TORCH = importlib.util.find_spec("torch") is not None
@@ -35,29 +35,9 @@ def row(variant: str, median_ns: float | None, **more: str) -> dict[str, str]:
                     "bit_equal_percent": "50", "device_name": "NVIDIA H200"} | more
 
 
-class Case(unittest.TestCase):
-    def setUp(self) -> None:
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = Path(folder.name)
-
-    def write(self, name: str, rows: list[dict[str, str]]) -> Path:
-        path = self.folder / name
-        with path.open("w", newline="") as file:
-            writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(rows)
-        return path
-
+class Case(FolderCase):
     def script(self, name: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run([sys.executable, "-B", ROOT / "scripts" / name, *arguments], capture_output=True,
-                              text=True, timeout=120)
-
-    def assert_one_clear_line(self, result: subprocess.CompletedProcess[str], *words: str) -> None:
-        self.assertEqual((result.returncode, result.stdout), (2, ""), result)
-        self.assertEqual(len(result.stderr.strip().splitlines()), 1, result.stderr)
-        for word in words:
-            self.assertIn(word, result.stderr)
+        return self.run_script(ROOT / "scripts" / name, *arguments, timeout=120)
 
 
 class Records(Case):
@@ -77,7 +57,7 @@ class Records(Case):
         self.assertEqual(read["q1_ns"], "")
 
     def test_torn_ragged_and_foreign_files_are_refused_with_their_place(self) -> None:
-        good = self.write("good.csv", [row("a", 1), row("b", 2)]).read_text()
+        good = self.write_rows("good.csv", [row("a", 1), row("b", 2)]).read_text()
         bad = {
             good[:-5]: "cut off", good.splitlines()[0] + "\n": "no row", "": "cut off",
             "peer,median_ns\na,1\n": ":1: column schema_version", good + "1,2\n": ":4",
@@ -128,10 +108,10 @@ class Problems(unittest.TestCase):
 
 class Tables(Case):
     def test_each_variant_shows_its_fastest_configuration_that_passed_with_peers_between(self) -> None:
-        run = self.write("run.csv", [row("a", 300, configuration="k=1"), row("a", 100, configuration="k=2"),
+        run = self.write_rows("run.csv", [row("a", 300, configuration="k=1"), row("a", 100, configuration="k=2"),
                                      row("a", None, configuration="k=3"), row("b", 200, within_1e4="false"),
                                      row("c", 400, in_place="true")])
-        peers = self.write("peers.csv", [row("torch", 150, run_id="p"), row("a", 50, run_id="p"),
+        peers = self.write_rows("peers.csv", [row("torch", 150, run_id="p"), row("a", 50, run_id="p"),
                                          row("elsewhere", 1, problem="n=2")])
         text = self.script("table", str(run), "--with", str(peers)).stdout
         names = [line.split(" |")[0] for line in text.splitlines() if line.startswith("| `")]
@@ -140,16 +120,16 @@ class Tables(Case):
         self.assertIn("| **no** |", next(line for line in text.splitlines() if "`b`" in line))
 
     def test_of_replicas_the_one_with_the_median_of_their_medians_is_shown(self) -> None:
-        run = self.write("run.csv", [row("a", ns, replica=str(i)) for i, ns in enumerate((400, 100, 300, 200))]
+        run = self.write_rows("run.csv", [row("a", ns, replica=str(i)) for i, ns in enumerate((400, 100, 300, 200))]
                          + [row("b", 150, replica="0"), row("b", None, replica="1")] + [row("c", 500)])
         text = self.script("table", str(run)).stdout
         self.assertEqual([line.split(" |")[0] for line in text.splitlines() if line.startswith("| `")], ["| `a`", "| `c`"])
         self.assertIn("| 200 ns |", text)
 
     def test_bad_input_is_one_line_and_code_2(self) -> None:
-        run = self.write("run.csv", [row("a", 300)])
-        other = self.write("other.csv", [row("a", 300, problem="n=2")])
-        nothing = self.write("nothing.csv", [row("a", None)])
+        run = self.write_rows("run.csv", [row("a", 300)])
+        other = self.write_rows("other.csv", [row("a", 300, problem="n=2")])
+        nothing = self.write_rows("nothing.csv", [row("a", None)])
         document = self.folder / "x.md"
         document.write_text("no mark")
         for arguments, words in (([str(run), "--with", str(other)], [str(other)]), ([str(nothing)], ["no timed rows"]),
@@ -161,8 +141,8 @@ class Tables(Case):
 
 class Report(Case):
     def test_a_plot_comes_as_png_svg_and_its_data(self) -> None:
-        run = self.write("run.csv", [row("a", 300), row("b", 4000, within_1e4="false")])
-        peers = self.write("peers.csv", [row("torch", 150, run_id="p")])
+        run = self.write_rows("run.csv", [row("a", 300), row("b", 4000, within_1e4="false")])
+        peers = self.write_rows("peers.csv", [row("torch", 150, run_id="p")])
         result = self.script("report", str(run), "--with", str(peers), "--out", str(self.folder / "plots"))
         if not HAS_MATPLOTLIB:
             self.assert_one_clear_line(result, "matplotlib is missing", "apt-get install")
@@ -176,7 +156,7 @@ class Report(Case):
                          [("torch", "true", "1.0"), ("a", "false", "1.0"), ("b", "false", "1.0")])
 
     def test_search_curves_are_drawn_one_figure_a_space(self) -> None:
-        path = self.write("s.curves.csv", [
+        path = self.write_rows("s.curves.csv", [
             dict(zip(curves.COLUMNS, (space, strategy, draws, found, 400 // draws, 300, 90, 0.5)))
             for space in ("one", "two") for strategy, found in (("model", 100), ("random", 200)) for draws in (1, 2, 4)])
         result = self.script("report", str(path), "--out", str(self.folder / "plots"))

@@ -15,9 +15,10 @@ import os
 import random
 import subprocess
 import sys
-import tempfile
 import unittest
 from pathlib import Path
+
+from folder_case import FolderCase
 
 PROGRAM = Path(sys.argv[1]).resolve()
 SEED = int(os.environ.get("FUSEBENCH_TEST_SEED", "20261129"))
@@ -27,23 +28,11 @@ def tune(*arguments: object, timeout: float = 120) -> subprocess.CompletedProces
     return subprocess.run([PROGRAM, "tune", *map(str, arguments)], capture_output=True, text=True, timeout=timeout)
 
 
-class Case(unittest.TestCase):
-    def setUp(self) -> None:
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = Path(folder.name)
-
+class Case(FolderCase):
     def write(self, name: str, content: object) -> Path:
         path = self.folder / name
         path.write_text(content if isinstance(content, str) else json.dumps(content))
         return path
-
-    def assert_one_clear_line(self, result: subprocess.CompletedProcess[str], *words: str) -> None:
-        self.assertEqual(result.returncode, 2, result)
-        self.assertEqual(len(result.stderr.strip().splitlines()), 1, result.stderr)
-        for word in words:
-            self.assertIn(word, result.stderr)
-        self.assertEqual(result.stdout, "")
 
 
 def t1(parameters: dict[str, object], conditions: list[str]) -> dict[str, object]:

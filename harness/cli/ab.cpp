@@ -14,6 +14,7 @@
 #include "harness/cli/comparison_report.hpp"
 #include "harness/cli/options.hpp"
 #include "harness/core/error.hpp"
+#include "harness/core/revision.hpp"
 #include "harness/record/csv_reader.hpp"
 #include "harness/record/csv_writer.hpp"
 #include "harness/session/program.hpp"
@@ -198,7 +199,7 @@ class Match {
   }
 
   static void require_same_build(Build& build, const Record& record) {
-    const std::string commit = record.git_commit + (record.dirty ? ", modified" : "");
+    const std::string commit = revision(record.git_commit, record.dirty);
     if (!build.commit) build.commit = commit;
     if (*build.commit == commit) return;
     throw Error("{} was built anew meanwhile: its records were of commit '{}' and are of '{}'; run "

@@ -13,6 +13,7 @@
 #include "harness/cli/commands.hpp"
 #include "harness/cli/options.hpp"
 #include "harness/core/error.hpp"
+#include "harness/core/revision.hpp"
 
 namespace fusebench {
 namespace {
@@ -23,9 +24,9 @@ int dispatch(int argc, char** argv) {
                    "Exit codes: 0 as hoped, 1 a negative verdict (a wrong result, a regression), "
                    "2 no verdict.",
                    "fusebench");
-  program.set_version_flag(
-      "--version", fmt::format("fusebench {} ({}{})", git_version_release, git_version_commit,
-                               git_version_dirty ? ", modified" : ""));
+  program.set_version_flag("--version",
+                           fmt::format("fusebench {} ({})", git_version_release,
+                                       revision(git_version_commit, git_version_dirty)));
   program.require_subcommand(1);
   program.failure_message([](const CLI::App* app, const CLI::Error& error) {
     return fmt::format("fusebench: {}; see '{} --help'\n", error.what(), app->get_display_name());

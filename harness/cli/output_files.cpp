@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "harness/core/error.hpp"
+#include "harness/record/csv_writer.hpp"
 
 namespace fusebench {
 namespace {
@@ -42,11 +43,14 @@ void check_output_files(std::span<const OutputFile> outputs, std::span<const std
   }
 }
 
-void check_results_file(const std::string& csv) {
+std::vector<OutputFile> results_files(const std::string& csv) {
+  if (csv.empty()) return {};
   std::error_code ignored;
   const fs::file_status status = fs::status(csv, ignored);
-  if (csv.empty() || !fs::exists(status) || fs::is_regular_file(status)) return;
-  throw Error("cannot write {}: it is no regular file, and the samples go beside it", csv);
+  if (fs::exists(status) && !fs::is_regular_file(status)) {
+    throw Error("cannot write {}: it is no regular file, and the samples go beside it", csv);
+  }
+  return {{"--csv", csv}, {"--csv, with its samples,", samples_path(csv)}};
 }
 
 }  // namespace fusebench

@@ -3,6 +3,7 @@
 
 #include <span>
 #include <string>
+#include <vector>
 
 namespace fusebench {
 
@@ -15,7 +16,8 @@ struct OutputFile {
 /// its folder does not exist.
 void check_output_files(std::span<const OutputFile> outputs, std::span<const std::string> inputs);
 
-/// Throws Error for a --csv, empty where it is not wanted, beside which no samples can be: a pipe or a device.
-void check_results_file(const std::string& csv);
+/// The files of --csv, empty where it is not wanted: the results and beside them the samples. Throws Error where no samples
+/// can be beside it: a pipe or a device.
+[[nodiscard]] std::vector<OutputFile> results_files(const std::string& csv);
 
 }  // namespace fusebench

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "harness/cli/table.hpp"
+#include "harness/compare/size.hpp"
 #include "harness/measure/statistics.hpp"
 
 namespace fusebench {
@@ -55,13 +56,13 @@ std::vector<std::string> drifts_of_controls(std::span<const Record> records, dou
     if (half == 0) continue;
     const double first = median(sorted(std::span(medians).first(half)));
     const double second = median(sorted(std::span(medians).last(half)));
-    const double size = std::max(first, second) / std::min(first, second) - 1.0;
+    const double size = size_of(second / first);
     if (!(size >= least)) continue;
     const Record& record = *replicas.begin()->second;
     lines.push_back(fmt::format(
-        "the machine drifted: the control {} ({}, {}) was {:.2f}% {} in the second half of the "
+        "the machine drifted: the control {} ({}, {}) was {} {} in the second half of the "
         "replicas, {} after {}",
-        record.variant, record.problem, to_string(record.device), 100.0 * size,
+        record.variant, record.problem, to_string(record.device), percent(size),
         second > first ? "slower" : "faster", format_time(second), format_time(first)));
   }
   return lines;

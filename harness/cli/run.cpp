@@ -16,6 +16,7 @@
 #include "harness/cli/progress.hpp"
 #include "harness/cli/replicas.hpp"
 #include "harness/cli/table.hpp"
+#include "harness/compare/comparison.hpp"
 #include "harness/core/error.hpp"
 #include "harness/record/csv_reader.hpp"
 #include "harness/record/csv_writer.hpp"
@@ -24,8 +25,6 @@
 namespace fusebench {
 namespace {
 
-constexpr double told_drift = 0.005;  // of a control's median: the floor of a comparison
-
 std::string host_name() {
   std::array<char, 256> name{};
   return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "unknown";
@@ -33,11 +32,8 @@ std::string host_name() {
 
 // Refuses what could not be written, or would replace something else, before anything is opened.
 void check_outputs(const RunOptions& options) {
-  check_results_file(options.csv);
-  const std::string samples = options.csv.empty() ? "" : samples_path(options.csv);
-  const std::array<OutputFile, 3> outputs = {OutputFile{"--csv", options.csv},
-                                             {"--json", options.json},
-                                             {"--csv, with its samples,", samples}};
+  std::vector<OutputFile> outputs = results_files(options.csv);
+  outputs.push_back({"--json", options.json});
   check_output_files(outputs, options.with);
 }
 
@@ -170,7 +166,8 @@ int run(const RunOptions& options, bool measures) {
     fmt::print(stderr, "seed {}\n", options.seed());
   }
   const bool complete = run_session(items, session, recorder);
-  const std::vector<std::string> drifts = drifts_of_controls(recorder.records(), told_drift);
+  const std::vector<std::string> drifts =
+      drifts_of_controls(recorder.records(), CompareRules{}.floor);
   recorder.finish(complete, drifts);
   if (!options.quiet) {
     const std::vector<Record> shown = typical_replicas(recorder.records());

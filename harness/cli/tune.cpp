@@ -1,11 +1,12 @@
 // fusebench tune: search a space of configurations for the fastest; or only count it, or replay a recorded one.
 #include <fmt/format.h>
 
-#include <filesystem>
+#include <array>
 #include <memory>
 
 #include "harness/cli/commands.hpp"
 #include "harness/cli/options.hpp"
+#include "harness/cli/output_files.hpp"
 #include "harness/cli/tune_live.hpp"
 #include "harness/cli/tune_replay.hpp"
 #include "harness/core/error.hpp"
@@ -51,11 +52,8 @@ int convert(const TuneOptions& options) {
         options.import, spaces.size(), spaces.front().name);
   }
   const RecordedSpace& recorded = spaces.front().recorded;
-  std::error_code ignored;
-  if (std::filesystem::equivalent(options.import, options.export_t4, ignored)) {
-    throw Error("--export-t4 would replace {}, which is imported; write to another file",
-                options.import);
-  }
+  check_output_files(std::array{OutputFile{"--export-t4", options.export_t4}},
+                     std::array{options.import});
   write_whole_file(options.export_t4, t4_text(recorded));
   fmt::print("{} configurations written to {}\n", recorded.space.size(), options.export_t4);
   return as_hoped;

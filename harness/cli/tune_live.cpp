@@ -81,11 +81,8 @@ Chosen plan_of(const LiveOptions& options, const SessionOptions& session) {
 
 // Before anything is opened: a log holds hours of work.
 void check_outputs(const LiveOptions& options) {
-  const std::string& csv = options.run.csv;
-  check_results_file(csv);
-  const std::array<OutputFile, 3> outputs = {
-      OutputFile{"--log", options.log}, OutputFile{"--csv", csv},
-      OutputFile{"--csv, with its samples,", csv.empty() ? "" : samples_path(csv)}};
+  std::vector<OutputFile> outputs = results_files(options.run.csv);
+  outputs.push_back({"--log", options.log});
   check_output_files(outputs, {});
 }
 

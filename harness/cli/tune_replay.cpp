@@ -11,6 +11,7 @@
 
 #include "harness/cli/commands.hpp"
 #include "harness/cli/options.hpp"
+#include "harness/cli/output_files.hpp"
 #include "harness/cli/table.hpp"
 #include "harness/core/error.hpp"
 #include "harness/record/csv_writer.hpp"
@@ -99,14 +100,9 @@ std::optional<std::size_t> draws_of(const std::string& text, const SearchSpace& 
 
 void check_output(const ReplayOptions& options) {
   if (options.csv.empty()) return;
-  std::error_code ignored;
-  for (const std::string& output : {options.csv, curves_path(options.csv)}) {
-    for (const std::string& input : options.files) {
-      if (std::filesystem::equivalent(input, output, ignored)) {
-        throw Error("--csv would replace {}, which is replayed; write to another file", input);
-      }
-    }
-  }
+  check_output_files(std::array{OutputFile{"--csv", options.csv},
+                                OutputFile{"--csv, with its curves,", curves_path(options.csv)}},
+                     options.files);
 }
 
 std::string with_error(const Estimate& estimate) {

@@ -8,6 +8,7 @@
 #include "harness/cli/table.hpp"
 #include "harness/core/added_time.hpp"
 #include "harness/core/error.hpp"
+#include "harness/core/revision.hpp"
 #include "harness/record/whole_file.hpp"
 #include "harness/tune/text_file.hpp"
 #include "harness/tune/variant_space.hpp"
@@ -193,7 +194,7 @@ void Tuner::learn_in_final(const JobResult& result, bool passed) {
 
 void Tuner::log(TuningEntry entry) {
   if (!log_) return;
-  entry.git_commit = provenance_.git_commit + (provenance_.dirty ? ", modified" : "");
+  entry.git_commit = revision(provenance_.git_commit, provenance_.dirty);
   entry.timestamp = utc_timestamp();
   log_->append(entry);
 }
@@ -235,24 +236,23 @@ std::optional<std::string> Tuner::worth_keeping(const VariantSearch& search,
 void Tuner::keep_wisdom(const VariantSearch& search, const Champion& champion) {
   const Item& item = search.item();
   const DeviceTraits& traits = devices_[item.device];
-  const Wisdom wisdom{
-      .operator_name = item.job.operator_name,
-      .variant = item.job.variant,
-      .device = std::string(to_string(item.device)),
-      .device_name = traits.name,
-      .architecture = traits.architecture ? traits.architecture->to_string() : "",
-      .problem = item.job.problem,
-      .configuration = champion.configuration,
-      .median_ns = champion.median_ns,
-      .default_over_best = champion.default_ratio,
-      .ties = champion.ties,
-      .measured = search.done(),
-      .space = search.space().size(),
-      .source = search.basis().source,
-      .driver = search.basis().driver,
-      .toolkit = search.basis().toolkit,
-      .git_commit = provenance_.git_commit + (provenance_.dirty ? ", modified" : ""),
-      .timestamp = utc_timestamp()};
+  const Wisdom wisdom{.operator_name = item.job.operator_name,
+                      .variant = item.job.variant,
+                      .device = std::string(to_string(item.device)),
+                      .device_name = traits.name,
+                      .architecture = traits.architecture ? traits.architecture->to_string() : "",
+                      .problem = item.job.problem,
+                      .configuration = champion.configuration,
+                      .median_ns = champion.median_ns,
+                      .default_over_best = champion.default_ratio,
+                      .ties = champion.ties,
+                      .measured = search.done(),
+                      .space = search.space().size(),
+                      .source = search.basis().source,
+                      .driver = search.basis().driver,
+                      .toolkit = search.basis().toolkit,
+                      .git_commit = revision(provenance_.git_commit, provenance_.dirty),
+                      .timestamp = utc_timestamp()};
   const std::string path =
       (std::filesystem::path(options_->wisdom) / wisdom_file_name(wisdom)).string();
   if (const auto why = worth_keeping(search, path)) return progress_.say("    wisdom: " + *why);

@@ -140,18 +140,20 @@ void VariantSearch::begin_final(std::size_t most) {
 
 std::optional<std::size_t> VariantSearch::next_in_final() {
   for (; step_ < rounds * final_.size(); ++step_) {
-    const std::size_t round = step_ / final_.size();
-    const std::size_t place = step_ % final_.size();
-    const Contestant& one = final_[round % 2 == 0 ? place : final_.size() - 1 - place];
-    if (!one.failed) return one.index;
+    if (const Contestant& one = in_turn(); !one.failed) return one.index;
   }
   return std::nullopt;
 }
 
-void VariantSearch::learn_in_final(std::optional<double> median_ns, const std::string& outcome) {
+// Forth in one round and back in the next.
+VariantSearch::Contestant& VariantSearch::in_turn() {
   const std::size_t round = step_ / final_.size();
   const std::size_t place = step_ % final_.size();
-  Contestant& one = final_[round % 2 == 0 ? place : final_.size() - 1 - place];
+  return final_[round % 2 == 0 ? place : final_.size() - 1 - place];
+}
+
+void VariantSearch::learn_in_final(std::optional<double> median_ns, const std::string& outcome) {
+  Contestant& one = in_turn();
   if (median_ns) {
     one.times_ns.push_back(*median_ns);
   } else {

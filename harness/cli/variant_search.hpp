@@ -93,6 +93,7 @@ class VariantSearch {
   };
   [[nodiscard]] const Passed* find(std::optional<std::size_t> index) const;
   [[nodiscard]] const Passed* best() const;
+  [[nodiscard]] Contestant& in_turn();
   [[nodiscard]] std::vector<const Contestant*> survivors() const;
   [[nodiscard]] bool is_contestant(std::size_t index) const;
   void fail(std::size_t index, const std::string& outcome);

@@ -4,14 +4,11 @@
 #include <functional>
 
 #include "harness/core/error.hpp"
+#include "harness/core/revision.hpp"
 
 namespace fusebench {
 
 namespace {
-
-std::string commit_of(const Record& record) {
-  return record.git_commit + (record.dirty ? ", modified" : "");
-}
 
 // How two sets of replicas differ in what must be one for them to be one side.
 std::string mixture(const Replicas& a, const Conditions& conditions, const std::string& commit) {
@@ -81,9 +78,9 @@ void Night::add(const Record& record) {
       record.operator_name == control_operator ? Precision::float32 : record.precision;
   if (replicas.ran() == 0) {
     replicas.conditions = conditions;
-    replicas.commit = commit_of(record);
+    replicas.commit = revision(record.git_commit, record.dirty);
   } else if (replicas.mixed.empty()) {
-    replicas.mixed = mixture(replicas, conditions, commit_of(record));
+    replicas.mixed = mixture(replicas, conditions, revision(record.git_commit, record.dirty));
   }
   if (record.outcome != Outcome::passed) {
     Tally& tally = replicas.failures[record.outcome];

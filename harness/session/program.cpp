@@ -17,6 +17,7 @@
 #include <string_view>
 
 #include "harness/core/error.hpp"
+#include "harness/session/child_process.hpp"
 #include "harness/session/worker_process.hpp"
 
 namespace fusebench {
@@ -82,16 +83,9 @@ class Child {
   }
 
   void tell_to_end() const { (void)kill(process_, SIGTERM); }
-  void kill_all() const {
-    (void)kill(-process_, SIGKILL);
-    (void)kill(process_, SIGKILL);
-  }
-  [[nodiscard]] bool has_died() const {
-    siginfo_t info{};
-    return waitid(P_PID, static_cast<id_t>(process_), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
-           info.si_pid != 0;
-  }
-  // Its status. Not reaped before its group is killed, so that the group's number is still its own.
+  void kill_all() const { kill_group(process_); }
+  [[nodiscard]] bool has_died() const { return fusebench::has_died(process_); }
+  // Its status.
   int reap() {
     kill_all();
     int status = 0;

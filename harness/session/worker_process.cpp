@@ -18,6 +18,7 @@
 
 #include "harness/core/error.hpp"
 #include "harness/device/cpu/thread_pool.hpp"
+#include "harness/session/child_process.hpp"
 
 namespace fusebench {
 namespace {
@@ -79,16 +80,9 @@ WorkerProcess::WorkerProcess(DeviceKind kind, const DeviceOptions& options,
 }
 
 // It leads a group of its own: what it has started goes with it.
-void WorkerProcess::kill_all() const noexcept {
-  (void)kill(-process_, SIGKILL);
-  (void)kill(process_, SIGKILL);
-}
+void WorkerProcess::kill_all() const noexcept { kill_group(process_); }
 
-bool WorkerProcess::has_died() const noexcept {
-  siginfo_t info{};
-  return waitid(P_PID, static_cast<id_t>(process_), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
-         info.si_pid != 0;
-}
+bool WorkerProcess::has_died() const noexcept { return fusebench::has_died(process_); }
 
 WorkerProcess::~WorkerProcess() {
   if (process_ <= 0) return;
