@@ -655,7 +655,7 @@ class Mutants(Case):
 
     def test_the_good_variants_pass_between_the_bad_and_no_bad_one_has_a_time(self) -> None:
         result = call(MUTANTS, "run", "--device", "cpu", "--filter",
-                      "cpu_(mutant_(segfault|zeros|throws|writes_past_end|exits)|honest_prints|stepwise|unfused)",
+                      "cpu_(mutant_(segfault|zeros|throws|writes_past_end|exits)|honest_(prints|slow_spells)|stepwise|unfused)",
                       "--csv", str(self.csv), *SMALL)
         self.assertEqual(result.returncode, 1, result)
         rows = {row["variant"]: row for row in rows_of(self.csv)}

@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
+
 namespace fusebench {
 namespace {
 
@@ -24,6 +26,13 @@ TEST(ClocksDisagree, NotBecauseAHostWasBusyNineTimesOfTen) {
   const auto wall = [&] { return ++calls == 10 ? 1100.0 : 90'000.0; };
   EXPECT_EQ(clocks_disagree(wall, 1000.0, 0.0), std::nullopt);
   EXPECT_EQ(calls, 10);
+}
+
+TEST(ClocksDisagree, NotForWantOfACallThatWasNeverMade) {
+  int calls = 0;
+  const auto wall = [&] { return ++calls == 1 ? std::numeric_limits<double>::infinity() : 1100.0; };
+  EXPECT_EQ(clocks_disagree(wall, 1000.0, 0.0), std::nullopt);
+  EXPECT_EQ(calls, 2);
 }
 
 TEST(ClocksDisagree, LooksNoLongerThanItMust) {

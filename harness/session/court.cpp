@@ -202,7 +202,7 @@ Verdict Court::time_it(const Job& job, const Operator& op, const Problem& proble
     note_throttling(timing, nominal_mhz, result);
     if (!timing.graph_note.empty()) result.notes.push_back(timing.graph_note);
     const double median_ns = result.record.median_ns.value_or(0.0);
-    if (const auto reason = doubt_times(calls, candidate, median_ns)) {
+    if (const auto reason = doubt_times(calls, median_ns)) {
       return {false, *reason, verdict.tally};
     }
   } catch (const WrongOutput& wrong) {

@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <chrono>
+#include <thread>
+#include <utility>
 
 #include "harness/core/generator.hd.hpp"
 
@@ -15,6 +18,11 @@ using Clock = std::chrono::steady_clock;
 constexpr std::uint64_t contents_stream = 0xC047;
 constexpr double clock_slack_ns = 40'000;  // what a clock of a busy host errs
 constexpr double longest_way_ns = 300'000;
+
+// Often at first, since a slow candidate is timed few times.
+bool is_timed_by_the_judge(std::uint64_t call) {
+  return std::has_single_bit(call) || call % 16 == 0;
+}
 
 double wall_ns_since(Clock::time_point start) {
   return std::chrono::duration<double, std::nano>(Clock::now() - start).count();
@@ -48,6 +56,9 @@ void JudgedCalls::judge() {
 }
 
 Lap JudgedCalls::cold() {
+  if (is_timed_by_the_judge(++cold_calls_)) {
+    shortest_wall_ns_ = std::min(shortest_wall_ns_, cold_wall_ns());
+  }
   prepare();
   const Lap lap = candidate_->sample({});
   judge();
@@ -55,12 +66,17 @@ Lap JudgedCalls::cold() {
 }
 
 double JudgedCalls::cold_wall_ns() {
-  prepare();
   Clock::time_point start = Clock::now();
-  (void)candidate_->sample([&] { start = Clock::now(); });
+  const auto about_to_run = [&] { start = Clock::now(); };
+  prepare();
+  // With caches as cold as the call finds them, and right before it, since it changes. A host that stumbled
+  // makes no allowance.
+  candidate_->sample_nothing(about_to_run);
+  const double way = std::min(wall_ns_since(start), longest_way_ns);
+  (void)candidate_->sample(about_to_run);
   const double wall = wall_ns_since(start);
   judge();
-  return wall;
+  return wall - way;
 }
 
 double JudgedCalls::back_to_back(int count) {
@@ -83,18 +99,16 @@ TimedCalls JudgedCalls::timed() {
           [this](int count) { return graph(count); }};
 }
 
-std::optional<std::string> doubt_times(JudgedCalls& calls, Candidate& candidate, double median_ns) {
-  // What the word to go and the answer take on their way, with caches as cold as the call finds them;
-  // measured right before each call, since it changes. A host that stumbled makes no allowance.
-  const auto way_ns = [&] {
-    Clock::time_point start = Clock::now();
-    candidate.sample_nothing([&] { start = Clock::now(); });
-    return std::min(wall_ns_since(start), longest_way_ns);
-  };
+std::optional<std::string> doubt_times(JudgedCalls& calls, double median_ns) {
+  // A host's slow spell may outlast ten calls in a row; pauses that double outlast the spell.
+  std::chrono::milliseconds pause{0};
+  bool first = true;
   return clocks_disagree(
       [&] {
-        const double way = way_ns();
-        return calls.cold_wall_ns() - way;
+        if (std::exchange(first, false)) return calls.shortest_wall_ns();
+        std::this_thread::sleep_for(pause);
+        pause = std::max(2 * pause, std::chrono::milliseconds{4});
+        return calls.cold_wall_ns();
       },
       median_ns, clock_slack_ns);
 }

@@ -121,6 +121,22 @@ const bool lies =
                  right(e);
                });
 
+// What a shared host does to any call: fast for a while, then slow for longer than ten judged calls take.
+void in_slow_spells(const Epilogue& e) {
+  using Clock = std::chrono::steady_clock;
+  constexpr std::chrono::milliseconds period{700};
+  constexpr std::chrono::milliseconds slow{300};
+  right(e);
+  const auto now = Clock::now();
+  if (now.time_since_epoch() % period > slow) return;
+  while (Clock::now() - now < std::chrono::microseconds(300)) {
+  }
+}
+
+const bool slow_spells =
+    add_honest("slow_spells", "slow for 300 ms in every 700",
+               [](const Epilogue& e, const Configuration&) { in_slow_spells(e); });
+
 const bool talkative =
     add_honest("prints", "prints to standard output", [](const Epilogue& e, const Configuration&) {
       std::puts("a candidate prints to standard output");
