@@ -151,7 +151,6 @@ class List(Case):
         lines = call(PROGRAM, "list").stdout.splitlines()
         self.assertEqual(len(lines), len(entries) + 1)
 
-
     def test_list_says_which_variants_do_not_do_a_problem_even_where_they_cannot_run(self) -> None:
         result = call(PROGRAM, "list", "--json", "--operator", "conv_transpose3d_residual", "--problem",
                       "n=1,ci=4,co=4,d=2,h=2,w=2,k=2")
@@ -160,6 +159,20 @@ class List(Case):
         self.assertTrue(by_name["cpu_direct"]["available"], by_name["cpu_direct"])
         self.assertEqual(by_name["cuda_parity_ffma"]["reason"], "needs kernel 3 in every dimension, not 2")
         self.assertFalse(by_name["cuda_parity_ffma"]["available"])
+
+
+class Compile(Case):
+    def test_each_kernel_is_named_once_whatever_parameters_only_the_host_reads(self) -> None:
+        listed = json.loads(call(PROGRAM, "list", "--json").stdout)
+        found = next(v for v in listed if v["variant"] == "cuda_wgmma_bf16")
+        result = call(PROGRAM, "compile", "--json", "--arch", "sm_90a", "--filter", " cuda_wgmma_bf16$", timeout=600)
+        if "was not found on this machine" in result.stderr:
+            self.skipTest(result.stderr.strip())
+        rows = [row for row in json.loads(result.stdout) if row["kernel"] == "convolve"]
+        macros = {re.sub(r"(runs|singles|fetchers)=\d+,", "", row["configuration"]) for row in rows}
+        self.assertGreater(len(rows), 1)
+        self.assertEqual(len(rows), len(macros))
+        self.assertLess(len(rows), found["configurations"])
 
 
 class Run(Case):

@@ -7,6 +7,8 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
+#include <string>
 
 #include "harness/cli/commands.hpp"
 #include "harness/cli/options.hpp"
@@ -62,14 +64,6 @@ void compile_spec(const KernelSpec& spec, const Architecture& target, const std:
   }
 }
 
-// Does the item before compile the same, a parameter being none of the kernels'?
-bool repeats(const Item& item, const Item* before) {
-  if (before == nullptr || before->variant != item.variant) return false;
-  const ParameterSpace& space = item.variant->info().parameters;
-  return item.variant->kernels(space.parse(item.job.configuration)) ==
-         item.variant->kernels(space.parse(before->job.configuration));
-}
-
 void compile_item(const Item& item, const Architecture& target, const std::string& folder,
                   Rows& rows, Tally& tally) {
   const VariantInfo& info = item.variant->info();
@@ -118,7 +112,7 @@ int compile(CompileOptions options) {
   for (const std::string& name : options.architectures) {
     const Architecture target = parse_architecture(name);
     compile_ahead(items, target, options.kernel_folder, terminal);
-    const Item* before = nullptr;
+    std::set<std::string> seen;
     for (const Item& item : items) {
       if (interrupt_requested()) {
         throw Error("interrupted after {} kernels; those compiled are in the cache",
@@ -128,9 +122,11 @@ int compile(CompileOptions options) {
         fmt::print(stderr, "\r\033[K[{}/{}] {} {} ...", &item - items.data() + 1, items.size(),
                    name, item.job.variant);
       }
-      if (repeats(item, before)) continue;
+      // Parameters that are none of the kernels' make no kernel of their own.
+      const std::string key =
+          kernels_key(*item.variant, item.variant->info().parameters.parse(item.job.configuration));
+      if (!key.empty() && !seen.insert(item.job.variant + ' ' + key).second) continue;
       compile_item(item, target, options.kernel_folder, rows, tally);
-      before = &item;
     }
     if (!options.filter.empty()) continue;
     std::vector<KernelSpec> own = device_kernels();
