@@ -110,6 +110,7 @@ class ConvTranspose3dResidual final : public Operator {
 
   std::vector<Problem> awkward_problems(Battery battery) const override {
     switch (battery) {
+      case Battery::timed: break;
       case Battery::quick:
         return joined(doubling({"n=1,ci=1,co=1,d=1,h=1,w=1", "n=2,ci=4,co=6,d=3,h=4,w=5",
                                 "n=2,ci=5,co=7,d=3,h=3,w=3", "n=2,ci=4,co=6,d=3,h=3,w=3,g=2",

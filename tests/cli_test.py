@@ -727,6 +727,15 @@ class Mutants(Case):
             self.assertGreater(good["bytes_per_second"], 0)
 
 
+    def test_without_a_battery_the_timed_problem_is_verified_all_the_same(self) -> None:
+        call(MUTANTS, "run", "--battery", "timed", "--device", "cpu", "--filter", "cpu_(mutant_zeros|stepwise)",
+             "--csv", str(self.csv), *SMALL)
+        rows = {row["variant"]: row for row in rows_of(self.csv)}
+        self.assertEqual((rows["cpu_stepwise"]["outcome"], rows["cpu_stepwise"]["cases"]), ("passed", "1"))
+        self.assertEqual({row["battery"] for row in rows.values()}, {"timed"})
+        self.assertEqual((rows["cpu_mutant_zeros"]["outcome"], rows["cpu_mutant_zeros"]["median_ns"]), ("wrong", ""))
+
+
 class Interruption(Case):
     def start(self, *arguments: str) -> subprocess.Popen[str]:
         process = subprocess.Popen([MUTANTS, "run", "--device", "cpu", "--csv", str(self.csv), *SMALL, *arguments],

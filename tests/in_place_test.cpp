@@ -70,6 +70,17 @@ TEST(BatteryInPlace, HasTheSameCasesAsOthersEveryOneInPlace) {
   }
 }
 
+TEST(Battery, OfTheTimedProblemAloneHasNoCasesAndEachLaterOneHasMore) {
+  std::size_t before = 0;
+  for (const Battery battery : {Battery::quick, Battery::full, Battery::exhaustive}) {
+    const std::size_t cases = battery_cases(epilogue(), {}, battery).size();
+    EXPECT_GT(cases, before) << to_string(battery);
+    before = cases;
+  }
+  EXPECT_TRUE(battery_cases(epilogue(), {}, Battery::timed).empty());
+  EXPECT_TRUE(epilogue().awkward_problems(Battery::timed).empty());
+}
+
 class InPlaceBench : public testing::Test {
  protected:
   const std::uint64_t seed_ = test::seed();

@@ -68,9 +68,10 @@ void RunOptions::add_to(CLI::App& app, bool measures) {
       ->capture_default_str()
       ->check(CLI::ExistingDirectory)
       ->type_name("DIR");
-  app.add_option("--battery", battery,
-                 "cases to verify beside the timed problem: quick, full or exhaustive")
-      ->check(CLI::IsMember({"quick", "full", "exhaustive"}))
+  app.add_option(
+         "--battery", battery,
+         "cases to verify beside the timed problem: timed (none), quick, full or exhaustive")
+      ->check(CLI::IsMember({"timed", "quick", "full", "exhaustive"}))
       ->capture_default_str();
   app.add_option("--judge", judge,
                  "judge in the parent process, or in the worker beside the candidate, where a "

@@ -131,9 +131,9 @@ Command add_tune_command(CLI::App& program) {
   app->add_option("--problem", run.problem, "quick, official or sizes, as for 'run'")
       ->type_name("SIZES");
   app->add_option("--battery", run.battery,
-                  "cases to verify each configuration on beside the timed problem: quick, full or "
-                  "exhaustive")
-      ->check(CLI::IsMember({"quick", "full", "exhaustive"}))
+                  "cases to verify each configuration on beside the timed problem: timed (none), "
+                  "quick, full or exhaustive")
+      ->check(CLI::IsMember({"timed", "quick", "full", "exhaustive"}))
       ->capture_default_str();
   app->add_option("--timeout", run.timeout_seconds, "seconds for one configuration, all phases")
       ->check(CLI::Range(0.1, 1e6))

@@ -42,6 +42,7 @@ std::vector<std::int64_t> Operator::device_oracle_sizes(const Problem& problem) 
 
 std::string_view to_string(Battery battery) noexcept {
   switch (battery) {
+    case Battery::timed: return "timed";
     case Battery::quick: return "quick";
     case Battery::full: return "full";
     case Battery::exhaustive: return "exhaustive";
@@ -50,10 +51,10 @@ std::string_view to_string(Battery battery) noexcept {
 }
 
 Battery parse_battery(std::string_view text) {
-  for (const Battery battery : {Battery::quick, Battery::full, Battery::exhaustive}) {
+  for (const Battery battery : {Battery::timed, Battery::quick, Battery::full, Battery::exhaustive}) {
     if (to_string(battery) == text) return battery;
   }
-  throw Error("battery '{}' is none of quick, full, exhaustive", text);
+  throw Error("battery '{}' is none of timed, quick, full, exhaustive", text);
 }
 
 Problem parse_sizes(std::string_view text, std::span<const std::string_view> names) {

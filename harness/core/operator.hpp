@@ -43,9 +43,9 @@ class Oracle {
   virtual void expect(std::int64_t first, std::span<Expectation> out) const = 0;
 };
 
-/// How thoroughly to verify: before a timing, as a matter of course, and with all the time in the world.
-/// Each includes the ones before it.
-enum class Battery { quick, full, exhaustive };
+/// How thoroughly to verify: only what is timed, for what was verified before; before a timing; as a matter of
+/// course; and with all the time in the world. Each includes the ones before it.
+enum class Battery { timed, quick, full, exhaustive };
 
 [[nodiscard]] std::string_view to_string(Battery battery) noexcept;
 /// Throws Error naming the text when it is none of them.
@@ -84,7 +84,7 @@ class Operator {
   /// size that is missing, unknown or out of range.
   [[nodiscard]] virtual Problem parse_problem(std::string_view text) const = 0;
   /// Problems with awkward sizes, verified beside the timed one: each battery's own, without those of
-  /// the batteries it includes.
+  /// the batteries it includes; none for `timed`.
   [[nodiscard]] virtual std::vector<Problem> awkward_problems(Battery battery) const = 0;
   /// Small problems on which inputs and placements vary; the first for every battery, all for full.
   [[nodiscard]] virtual std::vector<Problem> small_problems() const = 0;

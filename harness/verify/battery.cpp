@@ -16,6 +16,7 @@ std::string Case::name() const {
 }
 
 std::vector<Case> battery_cases(const Operator& op, const VariantInfo& variant, Battery battery) {
+  if (battery == Battery::timed) return {};
   std::vector<Case> cases;
   const std::vector<Placement> places = placements(variant.in_place);
   const Placement& usual = places.front();

@@ -25,6 +25,7 @@ struct Case {
 ///   repeats.
 /// - full: its full problems too; all inputs and placements on all its small problems; 100 repeats.
 /// - exhaustive: its largest problems too, and every input in every placement; 1000 repeats.
+/// - timed: nothing.
 /// The timed problem is not among them.
 [[nodiscard]] std::vector<Case> battery_cases(const Operator& op, const VariantInfo& variant,
                                               Battery battery);
