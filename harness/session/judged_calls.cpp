@@ -6,7 +6,6 @@
 #include <bit>
 #include <chrono>
 #include <thread>
-#include <utility>
 
 #include "harness/core/generator.hd.hpp"
 
@@ -57,7 +56,7 @@ void JudgedCalls::judge() {
 
 Lap JudgedCalls::cold() {
   if (is_timed_by_the_judge(++cold_calls_)) {
-    shortest_wall_ns_ = std::min(shortest_wall_ns_, cold_wall_ns());
+    twice_timed_.push_back(cold_twice_timed());
   }
   prepare();
   const Lap lap = candidate_->sample({});
@@ -65,7 +64,7 @@ Lap JudgedCalls::cold() {
   return lap;
 }
 
-double JudgedCalls::cold_wall_ns() {
+TwiceTimed JudgedCalls::cold_twice_timed() {
   Clock::time_point start = Clock::now();
   const auto about_to_run = [&] { start = Clock::now(); };
   prepare();
@@ -73,10 +72,10 @@ double JudgedCalls::cold_wall_ns() {
   // makes no allowance.
   candidate_->sample_nothing(about_to_run);
   const double way = std::min(wall_ns_since(start), longest_way_ns);
-  (void)candidate_->sample(about_to_run);
+  const Lap lap = candidate_->sample(about_to_run);
   const double wall = wall_ns_since(start);
   judge();
-  return wall - way;
+  return {wall - way, lap.ns};
 }
 
 double JudgedCalls::back_to_back(int count) {
@@ -102,13 +101,12 @@ TimedCalls JudgedCalls::timed() {
 std::optional<std::string> doubt_times(JudgedCalls& calls, double median_ns) {
   // A host's slow spell may outlast ten calls in a row; pauses that double outlast the spell.
   std::chrono::milliseconds pause{0};
-  bool first = true;
   return clocks_disagree(
+      calls.twice_timed(),
       [&] {
-        if (std::exchange(first, false)) return calls.shortest_wall_ns();
         std::this_thread::sleep_for(pause);
         pause = std::max(2 * pause, std::chrono::milliseconds{4});
-        return calls.cold_wall_ns();
+        return calls.cold_twice_timed();
       },
       median_ns, clock_slack_ns);
 }

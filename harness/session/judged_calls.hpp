@@ -2,9 +2,9 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "harness/measure/sampler.hpp"
 #include "harness/session/host_clock.hpp"
@@ -27,12 +27,12 @@ class JudgedCalls {
               std::uint64_t seed);
 
   [[nodiscard]] Lap cold();
-  /// A cold call's time by the judge's own clock, less what the word to go and the answer take on their
-  /// way; to the candidate it is a call like any other.
-  [[nodiscard]] double cold_wall_ns();
-  /// The shortest that a cold call took by the judge's clock while others were timed: before the 1st, 2nd,
-  /// 4th, 8th and every 16th one more runs by it, so that a host that is slow for a while slows both. Infinite before the first.
-  [[nodiscard]] double shortest_wall_ns() const noexcept { return shortest_wall_ns_; }
+  /// A cold call by the judge's own clock too, less what the word to go and the answer take on their way; to
+  /// the candidate it is a call like any other.
+  [[nodiscard]] TwiceTimed cold_twice_timed();
+  /// Those made while others were timed: before the 1st, 2nd, 4th, 8th and every 16th, so that a host that is
+  /// slow for a while slows both.
+  [[nodiscard]] const std::vector<TwiceTimed>& twice_timed() const noexcept { return twice_timed_; }
   /// `count` calls in a row on one input, of which the last output is judged; nanoseconds for one.
   [[nodiscard]] double back_to_back(int count);
   [[nodiscard]] std::optional<double> graph(int count);
@@ -53,7 +53,7 @@ class JudgedCalls {
   std::uint64_t contents_;  // names the next call's inputs
   std::int64_t calls_ = 0;
   std::uint64_t cold_calls_ = 0;
-  double shortest_wall_ns_ = std::numeric_limits<double>::infinity();
+  std::vector<TwiceTimed> twice_timed_;
 };
 
 /// Why the times that a candidate's process reported cannot be believed; nullopt when they can. Takes more
