@@ -56,6 +56,21 @@ class ConvolutionOracle final : public Oracle {
   std::vector<bool> nonfinite_weight_;  // of each output channel
 };
 
+// Pairs of an input's position and a tap whose product falls inside of the output.
+double products_of_dimension(const ConvTranspose3d& p, std::size_t i) {
+  const std::int64_t last = p.output()[i] - 1;
+  double pairs = 0.0;
+  for (std::int64_t tap = 0; tap < p.kernel[i]; ++tap) {
+    // 0 <= position * stride + shift <= last
+    const std::int64_t shift = tap * p.dilation[i] - p.padding[i];
+    const std::int64_t first = shift >= 0 ? 0 : (-shift + p.stride[i] - 1) / p.stride[i];
+    const std::int64_t end =
+        shift > last ? 0 : std::min(p.input[i], (last - shift) / p.stride[i] + 1);
+    pairs += static_cast<double>(std::max<std::int64_t>(0, end - first));
+  }
+  return pairs;
+}
+
 std::vector<Problem> parsed(std::initializer_list<const char*> texts) {
   std::vector<Problem> problems;
   for (const char* text : texts) problems.push_back(problem_of(parse_conv_transpose3d(text)));
@@ -184,6 +199,18 @@ class ConvTranspose3dResidual final : public Operator {
     std::int64_t elements = 0;
     for (const TensorSpec& spec : tensors(problem)) elements += element_count(spec.shape);
     return elements * static_cast<std::int64_t>(sizeof(float));
+  }
+
+  // Two for each product, of those that reach the output, and four for each output.
+  std::int64_t flops(const Problem& problem) const override {
+    const ConvTranspose3d p = conv_transpose3d_of(problem);
+    // In floating point: the sizes of what nobody could run must not overflow.
+    const std::int64_t outputs_an_input = p.out_channels / p.groups;
+    double products =
+        static_cast<double>(p.n * p.in_channels) * static_cast<double>(outputs_an_input);
+    for (std::size_t i = 0; i < 3; ++i) products *= products_of_dimension(p, i);
+    const double all = 2.0 * products + 4.0 * static_cast<double>(p.output_elements());
+    return static_cast<std::int64_t>(std::min(all, 0x1p62));
   }
 
   std::unique_ptr<Oracle> oracle(const Problem& problem,

@@ -91,6 +91,10 @@ class ResidualEpilogue final : public Operator {
     const Sizes sizes = sizes_of(problem);
     return 4 * (2 * sizes.elements() + sizes.channels);
   }
+  // ((c + b) + c) * c + c
+  std::int64_t flops(const Problem& problem) const override {
+    return 4 * sizes_of(problem).elements();
+  }
 
   std::unique_ptr<Oracle> oracle(const Problem& problem,
                                  std::span<const std::span<const float>> inputs) const override {

@@ -182,7 +182,7 @@ class Run(Case):
         self.assertEqual(result.returncode, 0, result)
         rows = rows_of(self.csv)
         names = {row["variant"] for row in rows}
-        self.assertTrue({"copy", "memcpy", "fill", "cpu_unfused", "cpu_stepwise"} <= names)
+        self.assertTrue({"copy", "memcpy", "fill", "fma", "cpu_unfused", "cpu_stepwise"} <= names)
         for row in rows:
             if row["outcome"] == "unavailable":
                 self.assertNotEqual(row["reason"], "")
@@ -215,10 +215,17 @@ class Run(Case):
                           "--max-time", "0.05")
             self.assertEqual(result.returncode, 0, result.stdout)
 
-    def test_useful_bytes_count_each_tensor_once(self) -> None:
+    def test_useful_bytes_count_each_tensor_once_and_flops_each_operation_of_the_definition(self) -> None:
         call(PROGRAM, "run", "--filter", "cpu_stepwise", "--csv", str(self.csv), *SMALL)
-        row = next(row for row in rows_of(self.csv) if row["variant"] == "cpu_stepwise")
-        self.assertEqual(int(row["useful_bytes"]), 4 * (2 * 1 * 4 * 3 * 5 * 7 + 4))
+        rows = {row["variant"]: row for row in rows_of(self.csv)}
+        elements = 1 * 4 * 3 * 5 * 7
+        work = {name: (int(row["useful_bytes"]), int(row["flops"])) for name, row in rows.items()}
+        self.assertEqual(work, {"copy": (8 * elements, 0), "memcpy": (8 * elements, 0), "fill": (4 * elements, 0),
+                                "fma": (8 * elements, 2 * 512 * elements), "cpu_stepwise": (4 * (2 * elements + 4), 4 * elements)})
+        listed = json.loads(call(PROGRAM, "list", "--filter", "cpu_stepwise", "--json", *EPILOGUE, "--problem",
+                                 "1,4,3,5,7").stdout)
+        self.assertEqual([(entry["problem"], entry["useful_bytes"], entry["flops"]) for entry in listed],
+                         [(rows["cpu_stepwise"]["problem"], *work["cpu_stepwise"])])
 
     def test_the_same_seed_gives_the_same_errors(self) -> None:
         errors = []
@@ -437,7 +444,7 @@ class Compare(Case):
         result = call(PROGRAM, "run", "--filter", "cpu_(stepwise|simd)$", "--replicas", "3", "--csv", str(self.csv), *SMALL)
         self.assertEqual(result.returncode, 0, result)
         rows = rows_of(self.csv)
-        for name in ("copy", "memcpy", "fill", "cpu_stepwise", "cpu_simd"):
+        for name in ("copy", "memcpy", "fill", "fma", "cpu_stepwise", "cpu_simd"):
             self.assertEqual([row["replica"] for row in rows if row["variant"] == name], ["0", "1", "2"], name)
         self.assertEqual(len(re.findall(r"^cpu_stepwise ", result.stdout, re.MULTILINE)), 1)
         for row in rows:  # each against the controls of its own replica
@@ -448,7 +455,7 @@ class Compare(Case):
                           if r["replica"] == row["replica"] and r["variant"] in ("copy", "memcpy"))
             self.assertAlmostEqual(float(row["ceiling_percent"]), 100 * float(row["throughput_gbps"]) / ceiling, 6)
         self.assertIn("the median one of 3 replicas", result.stdout)
-        self.assertEqual(len({(s["variant"], s["replica"]) for s in rows_of(self.folder / "run.samples.csv")}), 15)
+        self.assertEqual(len({(s["variant"], s["replica"]) for s in rows_of(self.folder / "run.samples.csv")}), 18)
         result = call(PROGRAM, "compare", str(self.csv), str(self.csv))
         self.assertEqual(result.returncode, 2)
         self.assertIn("3 replicas before and 3 after", result.stdout)

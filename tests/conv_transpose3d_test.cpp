@@ -71,6 +71,34 @@ TEST(ConvTranspose3d, HasOneTextForOneSetOfParameters) {
             4 * (8388608LL + 55296 + 64 + 64 + 134217728));
 }
 
+TEST(ConvTranspose3d, OfTheOfficialProblemHasAsManyOperationsAsThePeersOfScriptsSay) {
+  EXPECT_EQ(convolution().flops(convolution().parse_problem("official")), 28'335'603'712);
+}
+
+// Every product by itself, against the formula.
+TEST(ConvTranspose3d, CountsTwoOperationsForEachProductThatIsInTheOutputAndFourForEachOutput) {
+  for (const char* text :
+       {"n=1,ci=1,co=1,d=1,h=1,w=1,k=1", "n=2,ci=5,co=7,d=3,h=3,w=3,k=3,s=2,p=1,op=1",
+        "n=1,ci=4,co=6,d=3,h=3,w=5,kd=2,kh=3,kw=4,sd=1,sh=2,sw=3,ph=1,pw=2,oph=1,opw=2",
+        "n=1,ci=4,co=6,d=3,h=4,w=3,k=3,s=2,p=2,op=1,dil=2,g=2,bias=0",
+        "n=1,ci=2,co=2,d=5,h=1,w=1,kd=5,kh=1,kw=1,sd=4,pd=3"}) {
+    const Problem problem = convolution().parse_problem(text);
+    const ConvTranspose3d p = conv_transpose3d_of(problem);
+    std::int64_t products = p.n * p.in_channels * p.out_channels / p.groups;
+    for (std::size_t i = 0; i < 3; ++i) {
+      std::int64_t inside = 0;
+      for (std::int64_t at = 0; at < p.input[i]; ++at) {
+        for (std::int64_t tap = 0; tap < p.kernel[i]; ++tap) {
+          const std::int64_t to = at * p.stride[i] - p.padding[i] + tap * p.dilation[i];
+          if (to >= 0 && to < p.output()[i]) ++inside;
+        }
+      }
+      products *= inside;
+    }
+    EXPECT_EQ(convolution().flops(problem), 2 * products + 4 * p.output_elements()) << text;
+  }
+}
+
 TEST(ConvTranspose3d, RefusesImpossibleParametersByName) {
   const std::string sizes = "n=1,ci=4,co=6,d=3,h=3,w=3,k=3";
   using testing::HasSubstr;

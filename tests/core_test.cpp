@@ -129,6 +129,7 @@ class NamedOperator final : public Operator {
   std::vector<InputSet> input_sets() const override { return {}; }
   std::vector<TensorSpec> tensors(const Problem&) const override { return {}; }
   std::int64_t useful_bytes(const Problem&) const override { return 0; }
+  std::int64_t flops(const Problem&) const override { return 0; }
   std::unique_ptr<Oracle> oracle(const Problem&,
                                  std::span<const std::span<const float>>) const override {
     return nullptr;

@@ -99,7 +99,7 @@ TEST_F(CsvReader, GivesBackEveryFieldThatTheWriterWrote) {
 TEST_F(CsvReader, TakesColumnsByNameIgnoresUnknownOnesAndDoesWithoutTheNewest) {
   std::vector<std::string> header = record_columns();
   std::vector<std::string> row = record_row(full_record());
-  for (const char* newer : {"in_place", "plan", "judge", "cases", "battery"}) {
+  for (const char* newer : {"flops", "in_place", "plan", "judge", "cases", "battery"}) {
     ASSERT_EQ(header.back(), newer);
     header.pop_back();
     row.pop_back();
@@ -113,6 +113,7 @@ TEST_F(CsvReader, TakesColumnsByNameIgnoresUnknownOnesAndDoesWithoutTheNewest) {
   EXPECT_EQ(read.variant, full_record().variant);
   EXPECT_EQ(read.judge, "");
   EXPECT_EQ(read.cases, 0);
+  EXPECT_EQ(read.flops, 0);
 }
 
 TEST_F(CsvReader, ReadsAByteOrderMarkCrlfBlankLinesAndQuotedFieldsAsTheyWereMeant) {
@@ -157,6 +158,8 @@ TEST_F(CsvReader, RefusesAFieldThatIsNotOfItsColumnsKindAndSaysWhere) {
                                      {"outcome", "peer"},
                                      {"precision", "double"},
                                      {"device", ""},
+                                     {"flops", "1e9"},
+                                     {"flops", "99999999999999999999"},
                                      {"useful_bytes", "1 "}}) {
     std::vector<std::string> bad = record_row(full_record());
     bad[place_of(column)] = text;
@@ -175,13 +178,13 @@ TEST_F(CsvReader, RefusesRaggedRows) {
   std::vector<std::string> longer = record_row(Record{});
   longer.push_back("more");
   EXPECT_THAT([&] { (void)read_records(write(record_columns(), {shorter})); },
-              ThrowsMessage<Error>(AllOf(StartsWith(path() + ":2, column in_place"),
-                                         HasSubstr("43 fields, the header 44"))));
+              ThrowsMessage<Error>(AllOf(StartsWith(path() + ":2, column flops"),
+                                         HasSubstr("44 fields, the header 45"))));
   EXPECT_THAT(
       [&] {
         (void)read_records(write(record_columns(), {record_row({}), longer}));
       },
-      ThrowsMessage<Error>(AllOf(StartsWith(path() + ":3"), HasSubstr("45 fields"))));
+      ThrowsMessage<Error>(AllOf(StartsWith(path() + ":3"), HasSubstr("46 fields"))));
 }
 
 TEST_F(CsvReader, RefusesAColumnThatIsMissingOrThereTwice) {

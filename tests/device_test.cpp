@@ -16,6 +16,7 @@
 
 #include "harness/core/error.hpp"
 #include "harness/core/generator.hd.hpp"
+#include "harness/device/cpu/fma_chains.hpp"
 #include "harness/device/cpu/stream_memory.hpp"
 #include "harness/device/cpu/thread_pool.hpp"
 #include "tests/seed.hpp"
@@ -181,8 +182,15 @@ TEST_F(Cpu, ControlsMoveExactlyTheirBytes) {
   for (const Control& control : device_->controls()) {
     names.insert(control.name);
     EXPECT_EQ(control.streams, control.name == "fill" ? 1 : 2);
+    EXPECT_EQ(control.flops_a_float, control.name == "fma" ? 2 * fma_steps : 0);
     for (const std::size_t bytes : {4U, 12U, 60U, 64U, 4096U, 4100U, 1'000'012U}) {
-      const std::vector<std::byte> from = random_bytes(bytes, 1);
+      std::vector<std::byte> from = random_bytes(bytes, 1);
+      if (control.name ==
+          "fma") {  // of any sign and digits, near 1: what doubling does not make infinite
+        for (std::size_t i = 3; i < bytes; i += 4) {
+          from[i] = (from[i] & std::byte{0x80}) | std::byte{0x3F};
+        }
+      }
       std::vector<std::byte> to = random_bytes(bytes + 2 * margin, 2);
       std::vector<std::byte> expected = to;
       for (std::size_t i = 0; i < bytes; ++i) {
@@ -194,7 +202,27 @@ TEST_F(Cpu, ControlsMoveExactlyTheirBytes) {
       EXPECT_TRUE(to == expected) << control.name << " of " << bytes << " bytes";
     }
   }
-  EXPECT_EQ(names, (std::set<std::string>{"copy", "memcpy", "fill"}));
+  EXPECT_EQ(names, (std::set<std::string>{"copy", "memcpy", "fill", "fma"}));
+}
+
+TEST(FmaChains, GiveEachFloatAllItsStepsAndOnlyThoseFloats) {
+  for (const std::int64_t count : {0, 1, 7, 16, 127, 128, 129, 1000}) {
+    std::vector<float> from(static_cast<std::size_t>(count));
+    for (std::size_t i = 0; i < from.size(); ++i) from[i] = static_cast<float>(i);
+    std::vector<float> to(from.size() + 1, -1.0F);
+    fma_chains(to.data(), from.data(), count, {.up = 1.0F, .down = 1.0F, .nothing = 1.0F});
+    for (std::size_t i = 0; i < from.size(); ++i) {
+      ASSERT_EQ(to[i], from[i] + static_cast<float>(fma_steps)) << i << " of " << count;
+    }
+    EXPECT_EQ(to.back(), -1.0F) << count;
+  }
+}
+
+TEST(FmaChains, LeaveEveryFloatAsItIs) {
+  const std::vector<float> from = {0.0F, -0.0F, 1.0F, -0.75F, 0x1p-149F, -0x1.8p-127F, 0x1p126F};
+  std::vector<float> to(from.size());
+  fma_chains(to.data(), from.data(), static_cast<std::int64_t>(from.size()), {});
+  EXPECT_EQ(std::memcmp(to.data(), from.data(), from.size() * sizeof(float)), 0);
 }
 
 TEST(StreamCopy, CopiesExactlyWhateverTheAlignmentOfEitherEnd) {

@@ -171,6 +171,7 @@ TEST(Ceilings, KeepTheBestCopyAndTheBestFillAndNoVariant) {
   EXPECT_EQ(ceilings.fill_gbps, std::nullopt);
   ceilings.add(control("fill", 40));
   ceilings.add(control("fill", 30));
+  ceilings.add(control("fma", 1000));  // it waits for no memory
   EXPECT_EQ(ceilings.fill_gbps, 40);
   EXPECT_EQ(ceilings.copy_gbps, 25);
 }

@@ -96,7 +96,7 @@ TEST_F(RecordFiles, HaveTheColumnsThatReadersRelyOnInOrder) {
       "cv,ci_low_ns,ci_high_ns,back_to_back_ns,graph_ns,useful_bytes,throughput_gbps,ceiling_"
       "percent,"
       "max_abs_error,max_rel_error,within_1e4,bit_equal_percent,device_name,driver,toolkit,"
-      "clock_policy,sm_clock_mhz,temperature_c,battery,cases,judge,plan,in_place\n";
+      "clock_policy,sm_clock_mhz,temperature_c,battery,cases,judge,plan,in_place,flops\n";
   const ResultFiles files(path("run.csv"));
   EXPECT_EQ(text_of(path("run.csv")), columns);
   EXPECT_EQ(text_of(path("run.samples.csv")),
@@ -125,6 +125,7 @@ TEST_F(RecordFiles, LeaveAFieldEmptyWhereAFigureDoesNotExist) {
     EXPECT_EQ(field_of(record, column), "") << column;
   }
   EXPECT_EQ(field_of(record, "useful_bytes"), "0");
+  EXPECT_EQ(field_of(record, "flops"), "0");
   EXPECT_EQ(field_of(record, "dirty"), "false");
 }
 

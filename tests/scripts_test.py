@@ -98,6 +98,13 @@ class Problems(unittest.TestCase):
         self.assertEqual(parse(mixed).text, mixed)
         self.assertEqual(problems.residual_epilogue("1,2,3,4,5").text, "n=1,c=2,d=3,h=4,w=5")
 
+    def test_flops_are_the_programs_own(self) -> None:  # tests/conv_transpose3d_test.cpp has the same number
+        self.assertEqual(problems.conv_transpose3d_residual("official").flops(), 28_335_603_712)
+        # Of kernel 2 at positions 0 and 1, cropped by one on both sides: one product at each end is lost.
+        self.assertEqual(problems.conv_transpose3d_residual("n=3,ci=4,co=6,d=2,h=1,w=1,kd=2,kh=1,kw=1,pd=1,g=2").flops(),
+                         2 * 3 * 4 * (6 // 2) * 2 + 4 * 3 * 6 * 1)
+        self.assertEqual(problems.residual_epilogue("1,2,3,4,5").flops(), 4 * 120)
+
     def test_bad_sizes_are_refused(self) -> None:
         for text, word in (("n=1", "'ci'"), ("n=x", "'x'"), ("1,2", "'1'"), ("n=1,n=2", "twice"),
                            ("n=1,ci=1,co=1,d=1,h=1,w=1,k=1,zz=1", "'zz'"), ("n=1,ci=1,co=1,d=1,h=1,w=1,k=3,op=1", "opd=1"),
@@ -118,6 +125,13 @@ class Tables(Case):
         self.assertEqual(names, ["| `a` (peer)", "| `a` (best of 3, 2 passed)", "| `torch` (peer)", "| `b`",
                                  "| `c` (in place)"])
         self.assertIn("| **no** |", next(line for line in text.splitlines() if "`b`" in line))
+
+    def test_of_a_control_that_computes_no_bandwidth_is_shown(self) -> None:
+        run = self.write_rows("run.csv", [row("copy", 100, operator="control", throughput_gbps="4321"), row("a", 300),
+                                     row("fma", 200, operator="control", throughput_gbps="1234", flops="5")])
+        lines = {line.split("`")[1]: line for line in self.script("table", str(run)).stdout.splitlines() if line.startswith("| `")}
+        self.assertIn("| 4321 |", lines["copy"])
+        self.assertNotIn("1234", lines["fma"])
 
     def test_of_replicas_the_one_with_the_median_of_their_medians_is_shown(self) -> None:
         run = self.write_rows("run.csv", [row("a", ns, replica=str(i)) for i, ns in enumerate((400, 100, 300, 200))]

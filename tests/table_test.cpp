@@ -211,6 +211,21 @@ TEST(ResultTable, HasOneTableForEachProblemWithTheControlsOfThatProblem) {
   EXPECT_EQ(last_word(line_of(text, "b")), "*+");
 }
 
+TEST(ResultTable, TellsTheComputeCeilingByTheFastestFmaAndNoBandwidthOfIt) {
+  EXPECT_THAT(table({control("copy", 10), passed("a", 100)}), Not(HasSubstr("compute ceiling")));
+  Record slow = control("fma", 2000);
+  slow.flops = 100'000'000;
+  slow.throughput_gbps = 123.4;
+  Record fast = slow;
+  fast.median_ns = 1000;
+  fast.replica = 1;
+  const std::string text = table({slow, fast, passed("a", 100)});
+  EXPECT_THAT(text, HasSubstr("  compute ceiling, by control fma: 100 TFLOP/s in float32\n"));
+  EXPECT_THAT(line_of(text, "fma"), Not(HasSubstr("123.4")));
+  slow.flops = 100'000;
+  EXPECT_THAT(table({slow, passed("a", 100)}), HasSubstr("control fma: 50 GFLOP/s in float32\n"));
+}
+
 TEST(ResultTable, ShowsEachVariantsFastestConfigurationAndHowManyThereWere) {
   const std::string text =
       table_of_best({configured(passed("a", 300), "k=1"), configured(passed("a", 100), "k=2"),

@@ -49,6 +49,7 @@ int list(const ListOptions& options) {
   nlohmann::json document = nlohmann::json::array();
   for (const Item& item : items) {
     const VariantInfo& info = item.variant->info();
+    const Problem problem = item.op->parse_problem(item.job.problem);
     const std::size_t configurations = info.parameters.all(item.properties).size();
     rows.push_back({info.operator_name, info.name, std::string(to_string(info.device)),
                     std::string(to_string(info.precision)), std::string(to_string(info.in_place)),
@@ -66,7 +67,10 @@ int list(const ListOptions& options) {
          {"parameters", parameters_of(info.parameters)},
          {"constraints", constraints_of(info.parameters)},
          {"available", item.unavailable.empty()},
-         {"reason", item.unavailable}});
+         {"reason", item.unavailable},
+         {"problem", item.job.problem},
+         {"useful_bytes", item.op->useful_bytes(problem)},
+         {"flops", item.op->flops(problem)}});
   }
   constexpr std::array<std::size_t, 6> left = {0, 1, 2, 3, 4, 6};
   fmt::print("{}", options.json ? document.dump(2) + "\n" : align(rows, left));

@@ -59,7 +59,9 @@ std::vector<std::string> row_of(const Shown& row, const std::string& name, const
                                 const Yardsticks& yardsticks) {
   const Record& record = *row.record;
   const bool timed = is_timed(record);
-  const bool has_rate = timed && record.throughput_gbps.has_value();
+  // What control fma moves says nothing; what it computes stands below the table.
+  const bool has_rate =
+      timed && record.throughput_gbps.has_value() && !(is_control(record) && record.flops > 0);
   return {name,
           outcome_of(row),
           is_control(record) ? "-" : std::string(to_string(record.precision)),
@@ -119,6 +121,18 @@ std::string origins_of(const std::vector<const Record*>& peers) {
   return text;
 }
 
+// Of several replicas' the fastest, as of every ceiling.
+std::string computed_by(const std::vector<const Record*>& controls) {
+  double most = 0.0;
+  for (const Record* control : controls) {
+    if (!is_timed(*control)) continue;
+    most = std::max(most, static_cast<double>(control->flops) / *control->median_ns);
+  }
+  if (most == 0.0) return "";
+  return fmt::format("  compute ceiling, by control fma: {:.4g} {}FLOP/s in float32\n",
+                     most >= 1e3 ? most / 1e3 : most, most >= 1e3 ? "T" : "G");
+}
+
 std::string group_table(const Group& group, const TableOptions& options) {
   Yardsticks yardsticks;
   for (const Record* record : group.ranked) {
@@ -144,7 +158,8 @@ std::string group_table(const Group& group, const TableOptions& options) {
   constexpr std::array<std::size_t, 5> left = {0, 1, 2, 4, 12};
   std::vector<const Record*> without_verdict = group.rest;
   without_verdict.insert(without_verdict.end(), group.controls.begin(), group.controls.end());
-  return align(rows, left) + reasons_of(without_verdict, group, false, options.every) +
+  return align(rows, left) + computed_by(group.controls) +
+         reasons_of(without_verdict, group, false, options.every) +
          reasons_of(group.peers, group, true, options.every) + origins_of(group.peers);
 }
 

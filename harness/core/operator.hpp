@@ -96,6 +96,9 @@ class Operator {
   [[nodiscard]] virtual std::vector<TensorSpec> tensors(const Problem& problem) const = 0;
   /// Bytes that any implementation must move: each input read once, the output written once.
   [[nodiscard]] virtual std::int64_t useful_bytes(const Problem& problem) const = 0;
+  /// Floating-point operations that the definition asks for, an addition or a multiplication each. What an
+  /// implementation saves, or does besides (three products for one), does not count.
+  [[nodiscard]] virtual std::int64_t flops(const Problem& problem) const = 0;
 
   /// operand_format(precision), where the operator's bounds hold for a wider range of operands than that with
   /// that one as `most`.

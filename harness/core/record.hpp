@@ -57,6 +57,7 @@ struct Record {
   std::int64_t cases = 0;  ///< verified, the timed problem among them
   std::string
       judge;  ///< where the verdict was found: "parent" or, with no memory to share, "worker"
+  std::int64_t flops = 0;  ///< operations that the definition asks for; of a control those it does
   std::string plan;  ///< what the timed plan says of itself: a library's engine, version, workspace
 };
 

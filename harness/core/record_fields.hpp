@@ -53,6 +53,7 @@ void visit_fields(R& r, Visitor&& visit) {
   visit("judge", r.judge);
   visit("plan", r.plan);
   visit("in_place", r.in_place);
+  visit("flops", r.flops);
 }
 
 }  // namespace fusebench

@@ -72,9 +72,10 @@ class Load {
 
 /// A control: work whose speed says how fast this machine is now. It is no variant.
 struct Control {
-  std::string name;  ///< copy, memcpy, fill
+  std::string name;  ///< copy, memcpy, fill, fma
   std::string idea;
-  int streams = 2;  ///< 2: reads and writes `bytes`; 1: only writes them
+  int streams = 2;                 ///< 2: reads and writes `bytes`; 1: only writes them
+  std::int64_t flops_a_float = 0;  ///< floating-point operations for each float written
   /// Enqueues the work on `bytes` bytes; `from` is ignored by a fill.
   std::function<void(void* to, const void* from, std::size_t bytes)> enqueue;
 };

@@ -13,9 +13,9 @@ namespace fusebench {
 struct Ceilings {
   std::optional<double> copy_gbps;  ///< the better of copy and memcpy, bytes read plus written
   std::optional<double> fill_gbps;
-  double fastest_gbps = 0.0;  ///< of any single sample of any control that moves 16 MiB or more
+  double fastest_gbps = 0.0;  ///< of any single sample of such a control that moves 16 MiB or more
 
-  /// Takes a control's record in; ignores all others.
+  /// Takes in the record of a control of memory; ignores all others.
   void add(const Record& record);
 };
 

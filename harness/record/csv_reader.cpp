@@ -18,7 +18,8 @@
 namespace fusebench {
 namespace {
 
-constexpr std::string_view added_later[] = {"battery", "cases", "judge", "plan", "in_place"};
+constexpr std::string_view added_later[] = {"battery", "cases",    "judge",
+                                            "plan",    "in_place", "flops"};
 
 // A number by the whole of its text; false when it is none or does not fit.
 template <typename T>

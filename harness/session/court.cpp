@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "harness/core/added_time.hpp"
@@ -81,9 +82,10 @@ void Court::judge(const Job& job, Candidate& candidate, const Phases& on_phase, 
     result.samples.clear();
   };
   try {
-    const Operator& op = job.control
-                             ? control_as_operator(find_control(*device_, job.variant).streams)
-                             : registry().find_operator(job.operator_name);
+    std::optional<Control> control;
+    if (job.control) control = find_control(*device_, job.variant);
+    const Operator& op = control ? control_as_operator(control->streams)
+                                 : registry().find_operator(job.operator_name);
     const Problem problem =
         job.control ? control_problem(job.bytes / static_cast<std::int64_t>(sizeof(float)))
                     : op.parse_problem(job.problem);
@@ -101,6 +103,8 @@ void Court::judge(const Job& job, Candidate& candidate, const Phases& on_phase, 
     if (verdict.right) {
       on_phase("verify at " + job.problem);
       record.useful_bytes = op.useful_bytes(problem);
+      record.flops =
+          control ? control->flops_a_float * problem.size("elements") : op.flops(problem);
       verdict = time_it(job, op, problem, placement, rule_of(op, record.precision), candidate,
                         on_phase, result);
       ++record.cases;

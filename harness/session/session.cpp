@@ -111,7 +111,7 @@ std::vector<Item> with_controls(std::vector<Item> items) {
   std::set<std::pair<DeviceKind, std::string>> seen;
   for (Item& item : items) {
     if (item.unavailable.empty() && seen.insert({item.device, item.job.problem}).second) {
-      for (const char* name : {"copy", "memcpy", "fill"}) {
+      for (const char* name : {"copy", "memcpy", "fill", "fma"}) {
         Job job = item.job;
         job.control = true;
         job.operator_name = control_operator;

@@ -49,6 +49,7 @@ class ControlOperator final : public Operator {
   std::int64_t useful_bytes(const Problem& problem) const override {
     return streams_ * problem.size("elements") * static_cast<std::int64_t>(sizeof(float));
   }
+  std::int64_t flops(const Problem&) const override { return 0; }  // a control's own
   std::unique_ptr<Oracle> oracle(const Problem&,
                                  std::span<const std::span<const float>> inputs) const override {
     return std::make_unique<ControlOracle>(streams_, inputs[0]);

@@ -180,7 +180,7 @@ def table_row(best: Best, group: Group, lines: Lines) -> list[Cell | str]:
     return [row["variant"] + (f" ({notes})" if notes else ""), "control" if control else row["precision"], Cell(time_label(ns), ns),
             number(None if control or not lines.floor_ns else ns / lines.floor_ns, ".3g", "×"),
             number(None if q1 is None or q3 is None else 100 * (q3 - q1) / ns, ".1f", "%"),
-            number(best.number("throughput_gbps"), ".0f"), number(None if control else best.number("ceiling_percent"), ".1f"),
+            number(best.gbps, ".0f"), number(None if control else best.number("ceiling_percent"), ".1f"),
             number(None if control else best.number("max_abs_error"), ".1e"), Cell(within, css="bad" if within == "no" else ""),
             number(None if control else best.number("bit_equal_percent"), ".2f"),
             number(None if control or not baseline else baseline / ns, ".2f", "×"), row["configuration"]]

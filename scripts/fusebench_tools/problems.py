@@ -34,6 +34,11 @@ class Problem:
     inputs: tuple[Input, ...]
     output: tuple[int, ...]
     sizes: dict[str, object]
+    products: int = 0  # of the convolution, those that reach the output
+
+    def flops(self) -> int:
+        """Two for each product, and ((c + b) + c) * c + c for each output."""
+        return 2 * self.products + 4 * math.prod(self.output)
 
     def useful_bytes(self) -> int:
         """Each input read once, the output written once, float32."""
@@ -145,7 +150,9 @@ def conv_transpose3d_residual(text: str) -> Problem:
         Input("b", (co, 1, 1, 1), 4, 4.0, -2.0),
     )
     arguments = {"stride": s, "padding": p, "output_padding": op, "groups": groups, "dilation": dil}
-    return Problem("conv_transpose3d_residual", ",".join(words), inputs, (n, co, *out), arguments)
+    reached = (sum(0 <= at * s[i] - p[i] + tap * dil[i] < out[i] for at in range(extents[i]) for tap in range(k[i])) for i in range(3))
+    products = n * ci * (co // groups) * math.prod(reached)
+    return Problem("conv_transpose3d_residual", ",".join(words), inputs, (n, co, *out), arguments, products)
 
 
 PARSERS = {"conv_transpose3d_residual": conv_transpose3d_residual, "residual_epilogue": residual_epilogue}

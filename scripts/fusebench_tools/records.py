@@ -10,7 +10,7 @@ import re
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-ADDED_LATER = ("battery", "cases", "judge", "plan", "in_place")  # an older file may lack them
+ADDED_LATER = ("battery", "cases", "judge", "plan", "in_place", "flops")  # an older file may lack them
 
 Row = dict[str, str]
 

@@ -26,6 +26,12 @@ class Best:
         return float(self.row[column]) if self.row[column] else None
 
     @property
+    def gbps(self) -> float | None:
+        """None for a control that computes: what it moves says nothing."""
+        computes = self.row["operator"] == "control" and self.number("flops")
+        return None if computes else self.number("throughput_gbps")
+
+    @property
     def within_1e4(self) -> bool | None:
         return {"true": True, "false": False}.get(self.row["within_1e4"])
 

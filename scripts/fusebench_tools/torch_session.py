@@ -119,7 +119,7 @@ class Session:
             last[0] = None  # its memory is used again, as in a model's loop
             last[0] = call()
 
-        timing = self._timing(kept, problem.useful_bytes())
+        timing = self._timing(kept, problem.useful_bytes()) | {"flops": problem.flops()}
         after = self._verdict(problem, tensors, last[0], peer.precision)
         if after["outcome"] != "passed":
             after["reason"] = f"after timing: {after['reason']}"
@@ -169,7 +169,7 @@ class Session:
 
     def _blank(self, problem: Problem, operator: str, variant: str, precision: str) -> Record:
         return self._common | {"operator": operator, "variant": variant, "problem": problem.text,
-                               "precision": precision, "samples": 0, "useful_bytes": 0, "cases": 0}
+                               "precision": precision, "samples": 0, "useful_bytes": 0, "cases": 0, "flops": 0}
 
     def _finish(self, record: Record) -> None:
         record["timestamp_utc"] = f"{datetime.datetime.now(datetime.timezone.utc):%Y-%m-%dT%H:%M:%SZ}"

@@ -12,6 +12,7 @@
 #include "harness/device/cpu/cpu_load.hpp"
 #include "harness/device/cpu/cpu_region.hpp"
 #include "harness/device/cpu/fill_memory.hpp"
+#include "harness/device/cpu/fma_chains.hpp"
 #include "harness/device/cpu/stream_memory.hpp"
 #include "harness/device/cpu/thread_pool.hpp"
 #include "harness/device/device.hpp"
@@ -132,23 +133,33 @@ class CpuDevice final : public Device {
       return static_cast<Byte*>(address) + offset;
     };
     return {
-        {"copy", "all cores, non-temporal stores", 2,
+        {"copy", "all cores, non-temporal stores", 2, 0,
          [=](void* to, const void* from, std::size_t bytes) {
            in_ranges(bytes, [&](std::int64_t begin, std::size_t size) {
              stream_copy(at(to, begin), at(from, begin), size);
            });
          }},
-        {"memcpy", "all cores, the C library's memcpy", 2,
+        {"memcpy", "all cores, the C library's memcpy", 2, 0,
          [=](void* to, const void* from, std::size_t bytes) {
            in_ranges(bytes, [&](std::int64_t begin, std::size_t size) {
              std::memcpy(at(to, begin), at(from, begin), size);
            });
          }},
-        {"fill", "all cores, non-temporal stores", 1,
+        {"fill", "all cores, non-temporal stores", 1, 0,
          [=](void* to, const void*, std::size_t bytes) {
            in_ranges(bytes, [&](std::int64_t begin, std::size_t size) {
              stream_fill(at(to, begin), fill_word, size);
            });
+         }},
+        {"fma", "all cores, float32 FMAs in the widest vectors", 2, 2 * fma_steps,
+         [](void* to, const void* from, std::size_t bytes) {
+           auto* const target = static_cast<float*>(to);
+           const auto* const source = static_cast<const float*>(from);
+           const auto count = static_cast<std::int64_t>(bytes / sizeof(float));
+           shared_pool().for_ranges(count, grain / static_cast<std::int64_t>(sizeof(float)),
+                                    [&](std::int64_t begin, std::int64_t end) {
+                                      fma_chains(target + begin, source + begin, end - begin, {});
+                                    });
          }},
     };
   }

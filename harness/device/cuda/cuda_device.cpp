@@ -19,6 +19,7 @@
 #include "harness/device/cuda/device_kernels.hpp"
 #include "harness/device/cuda/driver_api.hpp"
 #include "harness/device/cuda/nvml.hpp"
+#include "harness/device/fma_control.hpp"
 
 namespace fusebench {
 namespace {
@@ -204,7 +205,7 @@ class HardwareDevice final : public CudaDevice {
   static constexpr std::size_t most_loaded = 16;
   std::deque<std::pair<KernelSpec, std::shared_ptr<CudaModule>>> loaded_;
   std::shared_ptr<CudaModule> memory_, controls_;
-  std::unique_ptr<CudaKernel> generate_, poison_, fingerprint_, copy_, fill_;
+  std::unique_ptr<CudaKernel> generate_, poison_, fingerprint_, copy_, fill_, fma_;
   std::unique_ptr<CudaLoads> loads_;
   Buffer sums_;
   Buffer staging_;
@@ -214,6 +215,7 @@ std::vector<Control> HardwareDevice::controls() {
   controls_ = load(control_kernels());
   copy_ = controls_->kernel("copy");
   fill_ = controls_->kernel("fill");
+  fma_ = controls_->kernel("fma_chains");
   const auto shape = [](std::size_t bytes, std::int64_t threads, std::int64_t items) {
     return LaunchShape{.blocks = blocks_for(static_cast<std::int64_t>(bytes / 16), threads * items),
                        .threads = static_cast<std::uint32_t>(threads)};
@@ -225,7 +227,7 @@ std::vector<Control> HardwareDevice::controls() {
                    reinterpret_cast<CUdeviceptr>(from), bytes, stream);
   };
   return {
-      {"copy", "float4, 128 threads, one access a thread", 2,
+      {"copy", "float4, 128 threads, one access a thread", 2, 0,
        [this, shape, copy_engine](void* to, const void* from, std::size_t bytes) {
          const std::size_t whole = bytes / 16 * 16;
          copy_->launch(shape(whole, copy_block, 1), to, from,
@@ -233,8 +235,8 @@ std::vector<Control> HardwareDevice::controls() {
          copy_engine(static_cast<std::byte*>(to) + whole,
                      static_cast<const std::byte*>(from) + whole, bytes - whole);
        }},
-      {"memcpy", "cuMemcpyDtoDAsync", 2, copy_engine},
-      {"fill", "float4, 256 threads, four stores a thread", 1,
+      {"memcpy", "cuMemcpyDtoDAsync", 2, 0, copy_engine},
+      {"fill", "float4, 256 threads, four stores a thread", 1, 0,
        [this, shape](void* to, const void*, std::size_t bytes) {
          const std::size_t whole = bytes / 16 * 16;
          float word = 0.0F;
@@ -244,6 +246,15 @@ std::vector<Control> HardwareDevice::controls() {
          if (bytes == whole) return;
          FUSEBENCH_CUDA(MemsetD32Async, reinterpret_cast<CUdeviceptr>(to) + whole, fill_word,
                         (bytes - whole) / 4, stream_);
+       }},
+      {"fma", "float32 FMAs, 256 threads, four chains a thread", 2, 2 * fma_steps,
+       [this, shape, copy_engine](void* to, const void* from, std::size_t bytes) {
+         const std::size_t whole = bytes / 16 * 16;
+         const FmaOperands by;
+         fma_->launch(shape(whole, fma_block, 1), to, from, by.up, by.down, by.nothing,
+                      static_cast<std::uint64_t>(whole / 16));
+         copy_engine(static_cast<std::byte*>(to) + whole,
+                     static_cast<const std::byte*>(from) + whole, bytes - whole);
        }},
   };
 }

@@ -2,6 +2,8 @@
 
 #include <string>
 
+#include "harness/device/fma_control.hpp"
+
 namespace fusebench {
 
 KernelSpec memory_kernels() {
@@ -19,6 +21,8 @@ KernelSpec control_kernels() {
           .macros = {{"COPY_BLOCK", std::to_string(copy_block)},
                      {"FILL_BLOCK", std::to_string(fill_block)},
                      {"FILL_ITEMS", std::to_string(fill_items)},
+                     {"FMA_BLOCK", std::to_string(fma_block)},
+                     {"FMA_STEPS", std::to_string(fma_steps)},
                      {"LOAD", "load_l2"},
                      {"STORE", "store_default"}}};
 }

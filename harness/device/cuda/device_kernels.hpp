@@ -13,10 +13,11 @@ namespace fusebench {
 inline constexpr std::int64_t copy_block = 128;
 inline constexpr std::int64_t fill_block = 256;
 inline constexpr std::int64_t fill_items = 4;
+inline constexpr std::int64_t fma_block = 256;
 
 [[nodiscard]] KernelSpec memory_kernels();   ///< generate, poison, fingerprint
 [[nodiscard]] KernelSpec timing_kernels();   ///< hold, read_clock
-[[nodiscard]] KernelSpec control_kernels();  ///< copy, fill
+[[nodiscard]] KernelSpec control_kernels();  ///< copy, fill, fma_chains
 
 [[nodiscard]] KernelSpec load_kernel();  ///< load
 
