@@ -24,7 +24,7 @@ sys.path.insert(0, str(ROOT / "scripts"))
 sys.dont_write_bytecode = True
 
 from folder_case import FolderCase  # noqa: E402
-from fusebench_tools import change_points, curves, history, page_comparison, records, svg  # noqa: E402
+from fusebench_tools import change_points, curves, history, ncu, page_comparison, page_roofline, records, svg  # noqa: E402
 
 CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
 HAS_SELENIUM = importlib.util.find_spec("selenium") is not None
@@ -99,11 +99,35 @@ class Case(FolderCase):
             dict(zip(curves.COLUMNS, ("space", strategy, draws, factor * (1000 + 400 / draws), 1000 + 900 / draws, 3000, 900, 0.5)))
             for strategy, factor in (("model", 0.9), ("local", 1.0), ("random", 1.1)) for draws in range(1, 60)])
 
+    def work_csv(self, flops: bool = True, fma: bool = True) -> Path:
+        """Two operators with 15 variants each, of 0.5 and 50 FLOP a byte, and what reached the roofs."""
+        def row(variant: str, ns: float, work: tuple[int, int], **more: object) -> dict[str, object]:
+            return run_row(variant, ns, useful_bytes=work[0], flops=work[1] if flops else "", problem="n=2", configuration="k=a/b", **more)
+
+        rows = [row("copy", 1e6, (10**9, 0), operator="control", throughput_gbps=1000),
+                row("fill", 1e6, (10**9, 0), operator="control", throughput_gbps=2000)]
+        rows += [row("fma", 1e6, (10**9, 5 * 10**10), operator="control", throughput_gbps=1000)] if fma else []
+        rows += [row(f"variant_{i}_of_{name}", (1 + i // 3) * 1e6, (10**9, work), operator=name)
+                 for name, work in (("sparse", 5 * 10**8), ("dense", 5 * 10**10)) for i in range(15)]
+        path = self.write_rows("work.csv", rows)
+        if not flops:  # as older programs wrote it
+            text = path.read_text().splitlines()
+            self.assertTrue(text[0].endswith(",flops"))
+            path.write_text("".join(line.removesuffix("flops").removesuffix(",") + "\n" for line in text))
+        return path
+
+    def counters_csv(self) -> Path:
+        return self.write_rows("ncu.csv", [dict.fromkeys(ncu.COLUMNS, "") | {
+            "operator": "dense", "variant": f"variant_{i}_of_dense", "configuration": "k=a_b", "problem": "n=2", "device": "cuda",
+            "kernels": 1, "moved_bytes": moved, "stall_1": "long_scoreboard", "stall_1_percent": 45.4}
+            for i, moved in ((0, 4 * 10**9), (1, ""))])
+
     def peers_csv(self) -> Path:
         return self.write_rows("peers.csv", [run_row("torch", 5000, run_id="p")])
 
     def everything(self) -> str:
-        return self.page(self.comparison_csv(), self.run_csv(), self.history_csv(), self.curves_csv(), "--with", self.peers_csv())
+        return self.page(self.comparison_csv(), self.run_csv(), self.history_csv(), self.curves_csv(), self.work_csv(),
+                         self.counters_csv(), "--with", self.peers_csv())
 
 
 class Structure(HTMLParser):
@@ -145,8 +169,8 @@ class Page(Case):
         self.assertLess(structure.first["verdict"], structure.first["table"])
         for link in structure.links:
             self.assertTrue(link.startswith("data:"), link)
-        self.assertEqual(structure.figures, ["comparison.0.ratios", "op.cuda.times", "op.cuda.samples", "machine.history.0",
-                                             "machine.history.1", "tune.space"])
+        self.assertEqual(structure.figures, ["comparison.0.ratios", "op.cuda.times", "op.cuda.samples", "sparse.cuda.times",
+                                             "dense.cuda.times", "roofline.cuda", "machine.history.0", "machine.history.1", "tune.space"])
 
     def test_each_plots_data_is_in_the_page(self) -> None:
         text = self.everything()
@@ -159,6 +183,7 @@ class Page(Case):
                          [("a", "3010", "false", "1000", "1500"), ("torch", "5000", "true", "1000", "1500"),
                           (NASTY, "9000", "false", "1000", "1500"), ("b", "40000", "false", "1000", "1500")])
         self.assertEqual([len([r for r in data["op.cuda.samples.csv"] if r["variant"] == name]) for name in "ab"], [3, 200])
+        self.assertEqual(len(data["roofline.cuda.csv"]), 30)
         self.assertEqual(len(data["machine.history.0.csv"]), 80)
         self.assertEqual(len(data["tune.space.csv"]), 3 * 59)
 
@@ -192,6 +217,8 @@ class Page(Case):
         torn, wordy = self.folder / "torn.csv", self.folder / "wordy.csv"
         torn.write_text(comparison.read_text()[:-3])
         wordy.write_text(comparison.read_text().replace(",1.1,", ",nan,"))
+        counters, muddled = self.counters_csv(), self.folder / "muddled.csv"
+        muddled.write_text(counters.read_text().replace(",4000000000,", ",many,"))
         for arguments, words in (([run], ["--html"]),
                                  ([run, "--out", self.folder / "plots", "--png", self.folder], ["--html FILE"]),
                                  ([torn, "--html", self.html], ["torn.csv", "cut off"]),
@@ -200,6 +227,9 @@ class Page(Case):
                                  ([run, "--html", self.folder / "no/page.html"], ["its folder is missing"]),
                                  ([comparison, "--html", self.html, "--with", run], ["--with"]),
                                  ([comparison, "--out", self.folder / "plots"], ["comparison.csv", "--html"]),
+                                 ([counters, "--html", self.html], ["ncu.csv", "that run's CSV"]),
+                                 ([run, counters, "--out", self.folder / "plots"], ["ncu.csv", "--html"]),
+                                 ([run, muddled, "--html", self.html], ["muddled.csv:2", "moved_bytes", "'many'"]),
                                  ([self.folder / "absent.csv", "--html", self.html], ["absent.csv"])):
             with self.subTest(arguments=arguments):
                 result = self.report(*arguments)
@@ -209,6 +239,56 @@ class Page(Case):
                     self.assertIn(word, result.stderr)
         self.assertEqual(self.html.read_text(), "precious")
         self.assertFalse((self.folder / "plots").exists())
+
+    def roofline_of(self, *arguments: object) -> tuple[str, list[dict[str, str]]]:
+        text = self.page(*arguments)
+        packed = re.search(r'download="roofline.cuda.csv" href="data:text/csv;base64,([^"]+)"', text)
+        return text, list(csv.DictReader(io.StringIO(base64.b64decode(packed[1]).decode()))) if packed else []
+
+    def test_a_roofline_has_rates_over_flops_a_byte_under_the_runs_own_controls(self) -> None:
+        text, rows = self.roofline_of(self.work_csv(), self.counters_csv())
+        self.assertEqual(len(rows), 30)
+        by_name = {row["variant"]: row for row in rows}
+        sparse, dense = by_name["variant_3_of_sparse"], by_name["variant_0_of_dense"]
+        self.assertEqual((sparse["flop_per_useful_byte"], sparse["flop_per_s"], sparse["percent_of_roof"]), ("0.5", "250000000000", "25"))
+        self.assertEqual((dense["flop_per_useful_byte"], dense["flop_per_s"], dense["percent_of_roof"]), ("50", "50000000000000", "100"))
+        self.assertEqual((dense["memory_roof"], dense["memory_roof_bytes_per_s"], dense["compute_roof_flop_per_s"]),
+                         ("fill", "2000000000000", "50000000000000"))
+        # Joined though a configuration is spelled otherwise in a range's name; what was not counted has no place.
+        self.assertEqual((dense["moved_bytes"], dense["flop_per_moved_byte"]), ("4000000000", "12.5"))
+        self.assertEqual((by_name["variant_1_of_dense"]["moved_bytes"], sparse["flop_per_moved_byte"]), ("", ""))
+        self.assertIn("by the bytes that it moved", text)
+        self.assertIn("long scoreboard 45%", text)
+
+    def test_a_run_without_fma_has_memorys_roof_and_one_without_flops_no_roofline(self) -> None:
+        text, rows = self.roofline_of(self.work_csv(fma=False))
+        self.assertEqual({row["compute_roof"] + row["compute_roof_flop_per_s"] for row in rows}, {""})
+        self.assertIn("no control fma", text)
+        self.assertNotIn("by the bytes that it moved", text)
+        text, rows = self.roofline_of(self.work_csv(flops=False))
+        self.assertEqual(rows, [])
+        self.assertNotIn("oofline", text.partition("</style>")[2])
+
+    def test_names_stand_beside_strips_that_are_far_apart_and_below_those_that_are_not(self) -> None:
+        text, _ = self.roofline_of(self.work_csv())
+        self.assertEqual(text.count('class="leader"'), 30)  # on a page; on a phone none
+        near = self.work_csv()
+        near.write_text(near.read_text().replace(",500000000\n", ",49000000000\n"))
+        text, rows = self.roofline_of(near)
+        self.assertEqual({row["flop_per_useful_byte"] for row in rows}, {"49", "50"})
+        self.assertNotIn('class="leader"', text)
+        for row in rows:
+            listed = rf'<text class="label" x="37.0" y="[\d.]+" text-anchor="start">{row["variant"]}</text>'
+            self.assertEqual(len(re.findall(listed, text)), 2, row["variant"])  # on a page and on a phone
+
+    def test_names_beside_a_strip_are_a_line_apart_in_order_and_within_the_plot(self) -> None:
+        for wanted in ([5.0] * 15, [0.0, 100.0, 100.5, 101.0, 200.0], [199.0, 199.5, 200.0], [10.0, 50.0], []):
+            places = page_roofline.spread_out(wanted, 10, 0, 200)
+            self.assertEqual(len(places), len(wanted))
+            self.assertTrue(all(b - a >= 10 - 1e-9 for a, b in zip(places, places[1:])), places)
+            self.assertTrue(all(-1e-9 <= place <= 200 + 1e-9 for place in places), places)
+        self.assertEqual(page_roofline.spread_out([10.0, 50.0], 10, 0, 200), [10, 50])
+        self.assertEqual(page_roofline.spread_out([100.0, 100.0], 10, 0, 200), [95, 105])
 
     def test_ticks_are_round_in_range_and_not_too_many(self) -> None:
         for low, high in ((0, 1), (-3.7, 9.1), (99.5, 100.5), (1e-9, 2e-9), (-50, 150)):
@@ -316,6 +396,19 @@ class Browser(Case):
             self.assertEqual(data[:8], b"\x89PNG\r\n\x1a\n")
             width, height = (int.from_bytes(data[i:i + 4], "big") for i in (16, 20))
             self.assertTrue(width > 1600 and height > 150, (name, width, height))
+
+    def test_no_two_names_of_a_roofline_lie_on_each_other(self) -> None:
+        self.page(self.work_csv(), self.counters_csv())
+        for width in (1200, 375):
+            self.look(width)
+            boxes = self.ask("[...document.querySelectorAll('[id=\"roofline.cuda\"] svg')].filter(s => s.getBoundingClientRect().width)"
+                             ".flatMap(s => [...s.querySelectorAll('text.label')]).map(t => [t.textContent, t.getBoundingClientRect()])"
+                             ".map(([t, b]) => [t, b.left, b.top, b.right, b.bottom])")
+            self.assertEqual(len([b for b in boxes if "variant_" in b[0]]), 30, width)
+            # Of a line's height, two thirds are letters.
+            covered = [(a[0], b[0]) for i, a in enumerate(boxes) for b in boxes[:i]
+                       if min(a[3], b[3]) > max(a[1], b[1]) and min(a[4], b[4]) - max(a[2], b[2]) > 0.34 * (a[4] - a[2])]
+            self.assertEqual(covered, [], width)
 
     def test_screenshots_for_a_person_to_look_at(self) -> None:
         out = os.environ.get("FUSEBENCH_SCREENSHOTS")

@@ -65,6 +65,11 @@ class Group:
     def baseline_ns(self) -> float | None:
         return min((b.median_ns for b in self.best if not b.peer and b.row["variant"].endswith("_unfused")), default=None)
 
+    def work(self) -> tuple[float, float] | None:
+        """Useful bytes and FLOPs of a call, which are the operator's and so its peers' too; None in a file that does not say."""
+        found = ((b.number("useful_bytes"), b.number("flops")) for b in self.best)
+        return next(((useful, flops) for useful, flops in found if useful and flops), None)
+
     def copy_gbps(self) -> float | None:
         """What the better of the run's copies reached."""
         rates = [b.number("throughput_gbps") for b in self.controls if b.row["variant"] in ("copy", "memcpy")]
