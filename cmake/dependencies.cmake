@@ -97,6 +97,35 @@ endif()
 target_compile_definitions(fusebench_dependencies INTERFACE
   FUSEBENCH_HAVE_CUDA=$<BOOL:${FUSEBENCH_HAVE_CUDA}>)
 
+# Names for profilers: NVTX 3, headers only. Its files, and CUPTI's, concern one source each, so only that is told.
+find_path(NVTX_INCLUDE_DIR nvtx3/nvToolsExt.h HINTS ${cuda_roots} PATH_SUFFIXES include
+          targets/x86_64-linux/include)
+set(FUSEBENCH_HAVE_NVTX 0)
+if(NVTX_INCLUDE_DIR)
+  set(FUSEBENCH_HAVE_NVTX 1)
+else()
+  message(STATUS "fusebench: without names in profilers: install the CUDA Toolkit, or pip's nvidia-nvtx with "
+                 "FUSEBENCH_CUDA_ROOT as its folder, to have them")
+endif()
+
+# Timelines of our own: CUPTI's headers; the library is looked up when the program runs, the folder last.
+set(FUSEBENCH_HAVE_CUPTI 0)
+if(FUSEBENCH_HAVE_CUDA)
+  find_path(CUPTI_INCLUDE_DIR cupti_activity.h HINTS ${cuda_roots} PATH_SUFFIXES include
+            extras/CUPTI/include targets/x86_64-linux/include)
+  if(CUPTI_INCLUDE_DIR)
+    set(FUSEBENCH_HAVE_CUPTI 1)
+    find_path(CUPTI_LIBRARY_DIR libcupti.so.${cuda_major} HINTS ${cuda_roots}
+              PATH_SUFFIXES lib64 lib extras/CUPTI/lib64 targets/x86_64-linux/lib)
+    if(NOT CUPTI_LIBRARY_DIR)
+      set(CUPTI_LIBRARY_DIR "")
+    endif()
+  else()
+    message(STATUS "fusebench: without GPU activity in 'fusebench profile --trace': install the CUDA Toolkit "
+                   "with CUPTI, or pip's nvidia-cuda-cupti, to have it")
+  endif()
+endif()
+
 # cuDNN's own headers and NVIDIA's frontend, which is headers only, from a toolkit or from PyPI. The library is
 # looked up when the program runs; the folder is where to look last.
 set(FUSEBENCH_HAVE_CUDNN OFF)

@@ -56,7 +56,9 @@ bool is_stable(std::span<const double> times_ns) {
 
 Timing take_samples(const TimedCalls& calls, const SamplingLimits& limits,
                     double nominal_clock_mhz) {
+  if (calls.entering) calls.entering(Phase::warmup);
   warm_up(calls, limits.max_seconds / 10);
+  if (calls.entering) calls.entering(Phase::measure);
 
   Timing timing;
   std::vector<double> times;

@@ -10,6 +10,7 @@
 
 #include "harness/core/record.hpp"
 #include "harness/device/device.hpp"
+#include "harness/trace/phase.hpp"
 
 namespace fusebench {
 
@@ -26,7 +27,8 @@ struct TimedCalls {
   std::function<Lap()> cold;                      ///< one call, nothing of its data in a cache
   std::function<double(int count)> back_to_back;  ///< nanoseconds for one of `count` in a row
   std::function<std::optional<double>(int)>
-      graph;  ///< likewise in one graph; nullopt without graphs
+      graph;                                 ///< likewise in one graph; nullopt without graphs
+  std::function<void(Phase)> entering = {};  ///< told, where given, between calls: warmup, measure
 };
 
 struct Timing {

@@ -11,6 +11,7 @@
 #include "harness/core/registry.hpp"
 #include "harness/measure/ceilings.hpp"
 #include "harness/session/judged_calls.hpp"
+#include "harness/trace/variant_key.hpp"
 #include "harness/verify/control_operator.hpp"
 
 namespace fusebench {
@@ -53,7 +54,11 @@ Workbench& Court::bench(const Operator& op, const Problem& problem, const Placem
   return *bench_;
 }
 
-void Court::run(const Job& job, Candidate& candidate, const Phases& on_phase, JobResult& result) {
+void Court::run(const Job& job, Candidate& candidate, const Phases& on_phase, JobResult& result,
+                PhaseListener* timeline) {
+  timeline_ = timeline;
+  key_ = variant_key(job.operator_name, job.variant, job.configuration, job.problem,
+                     device_->traits().kind);
   const double prepared_before = candidate.prepare_ns();
   double all_ns = 0.0;
   const auto split = [&] {
@@ -64,6 +69,9 @@ void Court::run(const Job& job, Candidate& candidate, const Phases& on_phase, Jo
   try {
     const AddedTime timer(all_ns);
     judge(job, candidate, on_phase, result);
+    if (timeline_ != nullptr) {
+      timeline_->conclude(key_, result.record.outcome, result.record.median_ns.value_or(0.0));
+    }
   } catch (...) {
     split();
     throw;
@@ -82,6 +90,7 @@ void Court::judge(const Job& job, Candidate& candidate, const Phases& on_phase, 
     result.samples.clear();
   };
   try {
+    enter(Phase::verify);
     std::optional<Control> control;
     if (job.control) control = find_control(*device_, job.variant);
     const Operator& op = control ? control_as_operator(control->streams)
@@ -181,7 +190,9 @@ Verdict Court::time_it(const Job& job, const Operator& op, const Problem& proble
                        const Placement& placement, const AcceptanceRule& rule, Candidate& candidate,
                        const Phases& on_phase, JobResult& result) {
   Workbench& tensors = bench(op, problem, placement, job.seed);
+  enter(Phase::prepare);
   candidate.prepare(request_of(job, problem), tensors.views());
+  enter(Phase::verify);
   result.record.plan = candidate.description();
   tensors.renew(job.seed);
   // What the record's errors speak of: the inputs that the seed names.
@@ -200,7 +211,9 @@ Verdict Court::time_it(const Job& job, const Operator& op, const Problem& proble
   JudgedCalls calls(candidate, tensors, rule, *device_, job.seed);
   try {
     const double nominal_mhz = device_->traits().nominal_clock_mhz;
-    const Timing timing = take_samples(calls.timed(), job.limits, nominal_mhz);
+    TimedCalls timed = calls.timed();
+    timed.entering = [this](Phase phase) { enter(phase); };
+    const Timing timing = take_samples(timed, job.limits, nominal_mhz);
     summarise(timing, result.record);
     result.samples = timing.samples;
     note_throttling(timing, nominal_mhz, result);

@@ -7,6 +7,7 @@
 
 #include "harness/device/device.hpp"
 #include "harness/session/job.hpp"
+#include "harness/trace/phase.hpp"
 #include "harness/verify/candidate.hpp"
 #include "harness/verify/examiner.hpp"
 
@@ -23,8 +24,10 @@ class Court {
 
   /// Fills the result's record, samples, notes and times. A candidate that is wrong, fails, or cannot
   /// run has that as its record's outcome; what else its process did, such as dying, is thrown by the
-  /// candidate and comes out of here.
-  void run(const Job& job, Candidate& candidate, const Phases& on_phase, JobResult& result);
+  /// candidate and comes out of here. `timeline`, where given, hears of the phases; a candidate in this process prepares
+  /// the cases of its battery within `verify`.
+  void run(const Job& job, Candidate& candidate, const Phases& on_phase, JobResult& result,
+           PhaseListener* timeline = nullptr);
 
  private:
   void judge(const Job& job, Candidate& candidate, const Phases& on_phase, JobResult& result);
@@ -36,8 +39,14 @@ class Court {
                   const Placement& placement, const AcceptanceRule& rule, Candidate& candidate,
                   const Phases& on_phase, JobResult& result);
 
+  void enter(Phase phase) {
+    if (timeline_ != nullptr) timeline_->enter(phase, key_);
+  }
+
   Device* device_;
   std::string where_;
+  PhaseListener* timeline_ = nullptr;  // of the job at hand
+  std::string key_;                    // likewise
   std::string bench_key_;
   std::unique_ptr<Workbench> bench_;
 };

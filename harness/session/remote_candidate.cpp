@@ -110,4 +110,14 @@ std::optional<double> RemoteCandidate::graph(int count) {
   return claimed(answer, "ns");
 }
 
+void RemotePhases::enter(Phase phase, const std::string& key) {
+  (void)worker_->ask({{"do", "phase"}, {"phase", static_cast<int>(phase)}, {"key", key}});
+}
+
+void RemotePhases::leave() { (void)worker_->ask({{"do", "phase"}}); }
+
+void RemotePhases::conclude(const std::string& key, Outcome outcome, double ns) {
+  (void)worker_->ask({{"do", "phase"}, {"outcome", to_string(outcome)}, {"key", key}, {"ns", ns}});
+}
+
 }  // namespace fusebench

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "harness/session/worker_process.hpp"
+#include "harness/trace/phase.hpp"
 #include "harness/verify/candidate.hpp"
 
 namespace fusebench {
@@ -37,6 +38,21 @@ class RemoteCandidate final : public Candidate {
   WorkerProcess* worker_;
   std::string description_;    // as the worker says
   std::int64_t launches_ = 0;  // likewise
+};
+
+/// Has the worker's process show its phases, where a profiler sees the candidate's work. Only for a run under one: what
+/// tells a profiler where a candidate is tells the candidate too. Throws as RemoteCandidate.
+class RemotePhases final : public PhaseListener {
+ public:
+  /// The worker outlives it.
+  explicit RemotePhases(WorkerProcess& worker) : worker_(&worker) {}
+
+  void enter(Phase phase, const std::string& key) override;
+  void leave() override;
+  void conclude(const std::string& key, Outcome outcome, double ns) override;
+
+ private:
+  WorkerProcess* worker_;
 };
 
 }  // namespace fusebench

@@ -16,6 +16,7 @@
 #include "harness/session/remote_candidate.hpp"
 #include "harness/session/variant_sources.hpp"
 #include "harness/session/worker_process.hpp"
+#include "harness/trace/nvtx.hpp"
 
 namespace fusebench {
 namespace {
@@ -239,7 +240,8 @@ class Bailiff {
       result = result_in(answer);
     } else {
       RemoteCandidate candidate(*worker_);
-      court_->run(item.job, candidate, on_phase, result);
+      RemotePhases timeline(*worker_);
+      court_->run(item.job, candidate, on_phase, result, is_nvtx_attached() ? &timeline : nullptr);
     }
     result.record.temperature_c = device_->temperature_c();
     const Outcome outcome = result.record.outcome;

@@ -16,6 +16,7 @@
 #include "harness/session/court.hpp"
 #include "harness/session/fault_report.hpp"
 #include "harness/session/line_channel.hpp"
+#include "harness/trace/nvtx.hpp"
 #include "harness/verify/candidate.hpp"
 
 namespace fusebench {
@@ -92,6 +93,7 @@ class Worker {
       return {{"ns", ns ? json(*ns) : json()}};
     }
     if (what == "judge") return judge(question);
+    if (what == "phase") return show_phase(question);
     throw Error("a worker cannot '{}'", what);
   }
 
@@ -170,7 +172,22 @@ class Worker {
       }
     }
     regions_ = std::move(regions);
+    const NvtxPreparing range(timeline_);
     candidate_->prepare(request, views);
+  }
+
+  // Asked only where a profiler is attached.
+  json show_phase(const json& question) {
+    const std::string key = question.value("key", "");
+    if (question.contains("outcome")) {
+      timeline_.conclude(key, parse_outcome(question.at("outcome").get<std::string>()),
+                         question.at("ns").get<double>());
+    } else if (question.contains("phase")) {
+      timeline_.enter(static_cast<Phase>(question.at("phase").get<int>()), key);
+    } else {
+      timeline_.leave();
+    }
+    return json::object();
   }
 
   json judge(const json& question) {
@@ -182,7 +199,7 @@ class Worker {
       channel_.write(json{{"token", question.at("token")}, {"phase", phase}}.dump());
     };
     try {
-      court_->run(job, *candidate_, on_phase, result);
+      court_->run(job, *candidate_, on_phase, result, &timeline_);
     } catch (const std::exception& error) {
       result.record.outcome = Outcome::failed;
       result.record.reason = error.what();
@@ -197,6 +214,7 @@ class Worker {
   std::vector<std::unique_ptr<Region>> regions_;
   std::unique_ptr<LocalCandidate> candidate_;
   std::unique_ptr<Court> court_;
+  NvtxPhases timeline_;
   bool is_nice_ = false;
 };
 
