@@ -21,6 +21,7 @@ struct Command {
 [[nodiscard]] Command add_ab_command(CLI::App& program);
 [[nodiscard]] Command add_compare_command(CLI::App& program);
 [[nodiscard]] Command add_gbench_command(CLI::App& program);
+[[nodiscard]] Command add_profile_command(CLI::App& program);
 [[nodiscard]] Command add_tune_command(CLI::App& program);
 [[nodiscard]] Command add_worker_command(CLI::App& program);
 

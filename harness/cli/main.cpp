@@ -31,10 +31,11 @@ int dispatch(int argc, char** argv) {
   program.failure_message([](const CLI::App* app, const CLI::Error& error) {
     return fmt::format("fusebench: {}; see '{} --help'\n", error.what(), app->get_display_name());
   });
-  const std::vector<Command> commands = {
-      add_list_command(program),    add_run_command(program),     add_verify_command(program),
-      add_compile_command(program), add_compare_command(program), add_ab_command(program),
-      add_gbench_command(program),  add_tune_command(program),    add_worker_command(program)};
+  const std::vector<Command> commands = {add_list_command(program),    add_run_command(program),
+                                         add_verify_command(program),  add_compile_command(program),
+                                         add_compare_command(program), add_ab_command(program),
+                                         add_gbench_command(program),  add_tune_command(program),
+                                         add_profile_command(program), add_worker_command(program)};
   // CLI11 would only say that a subcommand is required.
   const auto is_named = [&](const CLI::App* app) { return app->get_name() == argv[1]; };
   if (argc > 1 && argv[1][0] != '-' && program.get_subcommands(is_named).empty()) {

@@ -1,6 +1,9 @@
 #include "harness/cli/output_files.hpp"
 
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
+#include <fstream>
 
 #include "harness/core/error.hpp"
 #include "harness/record/csv_writer.hpp"
@@ -41,6 +44,17 @@ void check_output_files(std::span<const OutputFile> outputs, std::span<const std
     }
     check_place(path);
   }
+}
+
+void require_writable(const std::string& path) {
+  std::error_code ignored;
+  const fs::file_status status = fs::status(path, ignored);
+  const bool special = fs::exists(status) && !fs::is_regular_file(status);
+  const std::string part = special ? path : path + ".part";
+  if (!std::ofstream(part, std::ios::binary | std::ios::app)) {
+    throw Error("cannot write {}: {}", path, std::strerror(errno));
+  }
+  if (!special) fs::remove(part, ignored);
 }
 
 std::vector<OutputFile> results_files(const std::string& csv) {

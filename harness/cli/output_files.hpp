@@ -16,6 +16,10 @@ struct OutputFile {
 /// its folder does not exist.
 void check_output_files(std::span<const OutputFile> outputs, std::span<const std::string> inputs);
 
+/// Throws Error with the path and the system's reason where a file that is to be written whole (record/whole_file.hpp)
+/// could not be; what is there stays as it is.
+void require_writable(const std::string& path);
+
 /// The files of --csv, empty where it is not wanted: the results and beside them the samples. Throws Error where no samples
 /// can be beside it: a pipe or a device.
 [[nodiscard]] std::vector<OutputFile> results_files(const std::string& csv);

@@ -21,7 +21,9 @@ const std::array<std::string, 3> driver_names = {
 
 DriverApi::DriverApi()
     : library_("the NVIDIA driver (libcuda.so.1)", driver_names)
-          FUSEBENCH_DRIVER_FUNCTIONS(FUSEBENCH_LOOK_UP) {
+          FUSEBENCH_DRIVER_FUNCTIONS(FUSEBENCH_LOOK_UP),
+      ProfilerStart(library_.symbol<CUresult (*)()>("cuProfilerStart")),
+      ProfilerStop(library_.symbol<CUresult (*)()>("cuProfilerStop")) {
   const CUresult result = Init(0);
   if (result == CUDA_ERROR_NO_DEVICE) throw Unavailable("the NVIDIA driver finds no GPU");
   if (result != CUDA_SUCCESS) {

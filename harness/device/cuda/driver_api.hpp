@@ -45,6 +45,9 @@ class DriverApi {
 #define FUSEBENCH_DECLARE(name) decltype(&cu##name) name;
   FUSEBENCH_DRIVER_FUNCTIONS(FUSEBENCH_DECLARE)
 #undef FUSEBENCH_DECLARE
+  // cuda.h does not declare these, cudaProfiler.h does, and not every installation has it.
+  CUresult (*ProfilerStart)();
+  CUresult (*ProfilerStop)();
 };
 
 /// The process's table, loaded on first use. Throws as the constructor does, every time.

@@ -1,5 +1,6 @@
 // Stands in for the CUDA device in a build made without the CUDA headers.
 #include "harness/core/error.hpp"
+#include "harness/device/call_clock.hpp"
 #include "harness/device/cuda/compiler.hpp"
 #include "harness/device/cuda/cuda_device.hpp"
 
@@ -14,6 +15,8 @@ constexpr const char* reason =
 
 DeviceStatus probe_cuda() { return {std::nullopt, reason}; }
 std::unique_ptr<Device> open_cuda(const DeviceOptions&) { throw Unavailable(reason); }
+std::unique_ptr<CallClock> make_cuda_call_clock(CudaDevice&, bool) { throw Unavailable(reason); }
+void tell_profiler(bool) {}
 std::string compiler_version() { throw Unavailable(reason); }
 std::string compiler_options(const KernelSpec&, const Architecture&) { throw Unavailable(reason); }
 CompiledKernel compile_kernel(const KernelSpec&, const Architecture&, const std::string&) {

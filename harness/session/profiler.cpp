@@ -1,0 +1,271 @@
+#include "harness/session/profiler.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <numeric>
+#include <tuple>
+#include <utility>
+
+#include "harness/core/error.hpp"
+#include "harness/device/call_clock.hpp"
+#include "harness/device/cuda/cuda_device.hpp"
+#include "harness/trace/device_recorder.hpp"
+#include "harness/trace/host_recorder.hpp"
+#include "harness/trace/nvtx.hpp"
+#include "harness/trace/variant_key.hpp"
+#include "harness/verify/examiner.hpp"
+
+namespace fusebench {
+namespace {
+
+// Phases go to our own timeline and to whichever profiler listens.
+class Listeners final : public PhaseListener {
+ public:
+  explicit Listeners(HostRecorder& host) : host_(&host) {}
+  void enter(Phase phase, const std::string& key) override {
+    nvtx_.enter(phase, key);
+    host_->enter(phase, key);
+  }
+  void leave() override {
+    host_->leave();
+    nvtx_.leave();
+  }
+  void conclude(const std::string& key, Outcome outcome, double ns) override {
+    host_->leave();
+    nvtx_.conclude(key, outcome, ns);
+  }
+
+ private:
+  NvtxPhases nvtx_;
+  HostRecorder* host_;
+};
+
+bool can_run(const Item& item) { return item.unavailable.empty(); }
+
+std::int64_t launches_on(const Device& device) {
+  const auto* cuda = dynamic_cast<const CudaDevice*>(&device);
+  return cuda == nullptr ? 0 : cuda->launches();
+}
+
+class Profiler {
+ public:
+  Profiler(const std::vector<Item>& items, const ProfileOptions& options, Profile& result,
+           DeviceRecorder* recorder)
+      : items_(&items),
+        options_(&options),
+        result_(&result),
+        recorder_(recorder),
+        host_(
+            result.timeline, recorder == nullptr ? std::function<std::uint64_t()>(steady_ns)
+                                                 : [recorder] { return recorder->now_ns(); }),
+        phases_(host_) {}
+
+  void run() {
+    for_each(&Profiler::verify);
+    const auto is_on_gpu = [](const auto& one) { return one.first == DeviceKind::cuda; };
+    std::optional<CaptureRange> capture;
+    if (std::any_of(devices_.begin(), devices_.end(), is_on_gpu)) capture.emplace();
+    start_recorder();
+    for_each(&Profiler::measure);
+    for (const auto& [kind, device] : devices_) settle(*device);
+    capture.reset();
+    if (recorder_ != nullptr) recorder_->finish(result_->timeline);
+  }
+
+ private:
+  using Step = void (Profiler::*)(std::size_t);
+
+  // One step of every variant that is still in it. What a step throws is that variant's outcome.
+  void for_each(Step step) {
+    for (std::size_t i = 0; i < items_->size() && result_->complete; ++i) {
+      ProfiledVariant& variant = result_->variants[i];
+      const bool is_in = variant.outcome == Outcome::passed ||
+                         (variant.outcome == Outcome::wrong && options_->even_wrong);
+      if (!is_in) continue;
+      const Outcome before = variant.outcome;
+      try {
+        (this->*step)(i);
+      } catch (const Unavailable& reason) {
+        variant = {Outcome::unavailable, reason.what(), 0, 0, std::nullopt};
+      } catch (const std::bad_alloc&) {
+        variant = {Outcome::unavailable, "not enough memory on the host", 0, 0, std::nullopt};
+      } catch (const std::exception& error) {
+        variant = {Outcome::failed, error.what(), 0, 0, std::nullopt};
+      }
+      phases_.leave();
+      if (variant.outcome != before) phases_.conclude(key(i), variant.outcome, 0.0);
+      result_->complete = !options_->interrupted();
+    }
+  }
+
+  void verify(std::size_t index) {
+    const Item& item = (*items_)[index];
+    enter(index, Phase::prepare);
+    Device& device = this->device(item.device);
+    Workbench& tensors = bench(item, device);
+    LocalCandidate candidate(device);
+    candidate.adopt(prepare(item, device), tensors.views());
+    enter(index, Phase::verify);
+    tensors.renew(item.job.seed);
+    const Verdict verdict =
+        verify_once(candidate, tensors, device, rule_of(*item.op, item.variant->info().precision));
+    if (verdict.right) return;
+    result_->variants[index].outcome = Outcome::wrong;
+    result_->variants[index].reason = verdict.reason;
+  }
+
+  void measure(std::size_t index) {
+    const Item& item = (*items_)[index];
+    enter(index, Phase::prepare);
+    Device& device = this->device(item.device);
+    Workbench& tensors = bench(item, device);
+    const std::unique_ptr<Plan> plan = prepare(item, device);
+    const TensorTable table = tensors.tensors();
+    const std::unique_ptr<CallClock> clock = make_call_clock(device, options_->flush);
+    const std::size_t first = result_->timeline.calls.size();
+    if (!tensors.in_place()) tensors.prepare(/*watch_inputs=*/false);
+    device.synchronise();
+    ProfiledVariant& variant = result_->variants[index];
+    // Nothing waits between the calls, so that of all but the first the host's time to launch is hidden.
+    for (int i = -1; i < options_->iterations; ++i) {
+      enter(index, i < 0 ? Phase::warmup : Phase::measure);
+      if (tensors.in_place()) tensors.prepare(/*watch_inputs=*/false);
+      const std::int64_t before = launches_on(device);
+      call({.variant = index, .warmup = i < 0, .iteration = std::max(i, 0)}, *clock, *plan, table);
+      if (i >= 0) variant.launches += launches_on(device) - before;
+    }
+    const std::vector<double> times_ns = clock->finish();
+    phases_.leave();
+    for (std::size_t i = 0; i < times_ns.size(); ++i) {
+      result_->timeline.calls[first + i].event_ns = times_ns[i];
+    }
+    variant.iterations = options_->iterations;
+    variant.mean_ns = std::accumulate(times_ns.begin() + 1, times_ns.end(), 0.0) /
+                      static_cast<double>(options_->iterations);
+    phases_.conclude(key(index), variant.outcome, *variant.mean_ns);
+  }
+
+  void call(const TracedCall& traced, CallClock& clock, Plan& plan, const TensorTable& table) {
+    const std::size_t number = result_->timeline.calls.size();
+    result_->timeline.calls.push_back(traced);
+    TimeSpan when;
+    clock.time([&] {
+      if (recorder_ != nullptr) recorder_->begin_call(number);
+      when = host_.time([&] { plan.enqueue(table); });
+      if (recorder_ != nullptr) recorder_->end_call();
+    });
+    host_.add_call(number, when);
+  }
+
+  // What CUPTI refuses is no reason to lose the rest.
+  void start_recorder() {
+    if (recorder_ == nullptr) return;
+    try {
+      recorder_->start();
+    } catch (const Unavailable& reason) {
+      result_->without_device = reason.what();
+    }
+  }
+
+  void settle(Device& device) {
+    try {
+      device.synchronise();
+    } catch (const Error&) {
+      // Somebody's outcome already.
+    }
+  }
+
+  void enter(std::size_t index, Phase phase) {
+    if (phase != phase_ || index != index_) options_->on_phase((*items_)[index], phase);
+    phase_ = phase;
+    index_ = index;
+    phases_.enter(phase, key(index));
+  }
+
+  const std::string& key(std::size_t index) const { return result_->timeline.variants[index].key; }
+
+  static std::unique_ptr<Plan> prepare(const Item& item, Device& device) {
+    const VariantInfo& info = item.variant->info();
+    return item.variant->prepare(item.op->parse_problem(item.job.problem),
+                                 info.parameters.parse(item.job.configuration), device);
+  }
+
+  Device& device(DeviceKind kind) {
+    auto& device = devices_[kind];
+    if (!device) device = open_device(kind, options_->device);
+    return *device;
+  }
+
+  // Variants of one problem share its tensors, as in a court.
+  Workbench& bench(const Item& item, Device& device) {
+    const Placement placement = placements(item.variant->info().in_place).front();
+    auto& bench = benches_[{item.device, item.job.operator_name, item.job.problem, placement.name}];
+    if (!bench) {
+      const Problem problem = item.op->parse_problem(item.job.problem);
+      bench = std::make_unique<Workbench>(*item.op, problem, official_inputs(*item.op, problem),
+                                          placement, item.job.seed, device);
+    }
+    return *bench;
+  }
+
+  const std::vector<Item>* items_;
+  const ProfileOptions* options_;
+  Profile* result_;
+  DeviceRecorder* recorder_;
+  std::map<DeviceKind, std::unique_ptr<Device>> devices_;
+  std::map<std::tuple<DeviceKind, std::string, std::string, std::string>,
+           std::unique_ptr<Workbench>>
+      benches_;
+  HostRecorder host_;
+  Listeners phases_;
+  std::optional<Phase> phase_;
+  std::size_t index_ = 0;
+};
+
+Profile described(const std::vector<Item>& items) {
+  Profile result;
+  result.timeline.process_name = "fusebench";
+  result.timeline.process = getpid();
+  for (const Item& item : items) {
+    const Job& job = item.job;
+    result.variants.push_back({can_run(item) ? Outcome::passed : Outcome::unavailable,
+                               item.unavailable, 0, 0, std::nullopt});
+    result.timeline.variants.push_back(
+        {job.operator_name, job.variant, job.configuration, job.problem, item.device,
+         variant_key(job.operator_name, job.variant, job.configuration, job.problem, item.device)});
+    if (item.device != DeviceKind::cuda || !can_run(item)) continue;
+    if (!result.timeline.device_name.empty()) continue;
+    const auto traits = probe_device(item.device).traits;
+    result.timeline.device_name = traits ? traits->name : "";
+  }
+  return result;
+}
+
+}  // namespace
+
+Profile profile(const std::vector<Item>& items, const ProfileOptions& options) {
+  if (std::none_of(items.begin(), items.end(), can_run)) {
+    throw Error("nothing that was chosen can run here: {}",
+                items.empty() ? "nothing was chosen" : items.front().unavailable);
+  }
+  Profile result = described(items);
+  const bool has_gpu = std::any_of(items.begin(), items.end(), [](const Item& item) {
+    return item.device == DeviceKind::cuda && can_run(item);
+  });
+  std::unique_ptr<DeviceRecorder> recorder;
+  if (options.record && has_gpu) {
+    try {
+      recorder = open_cupti();
+    } catch (const Unavailable& reason) {
+      result.without_device = reason.what();
+    }
+  }
+  Profiler(items, options, result, recorder.get()).run();
+  return result;
+}
+
+}  // namespace fusebench
