@@ -5,17 +5,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <random>
 
-#include "harness/core/error.hpp"
 #include "harness/trace/activity_records.hpp"
 #include "harness/trace/call_sums.hpp"
 #include "harness/trace/chrome_trace.hpp"
-#include "harness/trace/device_recorder.hpp"
 #include "harness/trace/host_recorder.hpp"
 #include "harness/trace/lanes.hpp"
 #include "harness/trace/variant_key.hpp"
@@ -326,20 +323,6 @@ TEST(ActivityRecords, NamesAreReadable) {
   EXPECT_EQ(readable_kernel_name("float4_epilogue"), "float4_epilogue");
   EXPECT_EQ(readable_kernel_name(nullptr), "kernel without a name");
   EXPECT_EQ(readable_kernel_name(std::string(500, 'k').c_str()).size(), 120U);
-}
-
-TEST(Cupti, WhereItIsMissingTheReasonNamesWhatWasLookedFor) {
-  setenv("FUSEBENCH_CUPTI", "/nonexistent/libcupti.so", 1);
-  try {
-    (void)open_cupti();
-    ADD_FAILURE() << "there is a CUPTI where none can be";
-  } catch (const Unavailable& reason) {
-    const std::string text = reason.what();
-    EXPECT_TRUE(text.find("FUSEBENCH_CUPTI=/nonexistent/libcupti.so was not found") != text.npos ||
-                text.find("this build has no CUPTI") != text.npos)
-        << text;
-  }
-  unsetenv("FUSEBENCH_CUPTI");
 }
 
 TEST(VariantKey, HasNothingThatNsightGivesAMeaning) {

@@ -174,8 +174,9 @@ int run(const Options& options) {
   if (!options.quiet) {
     fmt::print(stderr, "seed {}\n", how.seed);
     how.on_phase = [](const Item& item, Phase phase) {
-      if (phase != Phase::verify && phase != Phase::measure) return;
-      fmt::print(stderr, "{} {}: {}\n", item.job.operator_name, item.job.variant, to_string(phase));
+      if (phase != Phase::verify && phase != Phase::warmup) return;
+      fmt::print(stderr, "{} {}: {}\n", item.job.operator_name, item.job.variant,
+                 phase == Phase::verify ? "verify" : "call");
     };
   }
   const Profile result = profile(items, how);
@@ -218,12 +219,12 @@ Command add_profile_command(CLI::App& program) {
       ->check(whole_64_bits());
   app->add_flag("--pin", options->pin, "tie CPU threads to cores");
   app->add_flag("--quiet", options->quiet, "print nothing but errors");
-  app->footer("Each variant is verified by one call, then called once to warm up and --iterations "
-              "times, all between\n"
-              "one cuProfilerStart and one cuProfilerStop. This is one process: a variant that "
-              "crashes or hangs ends it\n"
-              "all. Caches are warm and nothing holds the GPU back, so these times are no results; "
-              "'run' has those.\n\n"
+  app->footer("Each variant is verified by one call. Then, between one cuProfilerStart and one\n"
+              "cuProfilerStop, each is called once to warm up and --iterations times. This is one "
+              "process:\n"
+              "a variant that crashes or hangs ends it all. Caches are warm and nothing holds the "
+              "GPU back,\n"
+              "so these times are no results; 'run' has those.\n\n"
               "Example: fusebench profile --device cpu --trace timeline.json");
   return {app, [options] { return run(*options); }};
 }

@@ -9,15 +9,14 @@ namespace {
 
 class HostCallClock final : public CallClock {
  public:
-  HostCallClock(Device& device, bool flush) {
-    if (flush) stopwatch_ = device.stopwatch();
+  explicit HostCallClock(Device& device) : device_(&device) {}
+
+  void flush() override {
+    if (!stopwatch_) stopwatch_ = device_->stopwatch();
+    (void)stopwatch_->cold([] {});
   }
 
   void time(const std::function<void()>& call) override {
-    if (stopwatch_) {
-      times_ns_.push_back(stopwatch_->cold(call).ns);
-      return;
-    }
     const auto start = std::chrono::steady_clock::now();
     call();
     const std::chrono::duration<double, std::nano> taken = std::chrono::steady_clock::now() - start;
@@ -27,15 +26,16 @@ class HostCallClock final : public CallClock {
   std::vector<double> finish() override { return std::move(times_ns_); }
 
  private:
+  Device* device_;
   std::unique_ptr<Stopwatch> stopwatch_;
   std::vector<double> times_ns_;
 };
 
 }  // namespace
 
-std::unique_ptr<CallClock> make_call_clock(Device& device, bool flush) {
-  if (auto* cuda = dynamic_cast<CudaDevice*>(&device)) return make_cuda_call_clock(*cuda, flush);
-  return std::make_unique<HostCallClock>(device, flush);
+std::unique_ptr<CallClock> make_call_clock(Device& device) {
+  if (auto* cuda = dynamic_cast<CudaDevice*>(&device)) return make_cuda_call_clock(*cuda);
+  return std::make_unique<HostCallClock>(device);
 }
 
 CaptureRange::CaptureRange() { tell_profiler(true); }

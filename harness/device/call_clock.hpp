@@ -17,14 +17,16 @@ class CudaDevice;
 class CallClock {
  public:
   virtual ~CallClock() = default;
+  /// Writes over the caches: twice the last-level one.
+  virtual void flush() = 0;
   /// Throws what the call throws, and Error when the device reports one.
   virtual void time(const std::function<void()>& call) = 0;
   /// Waits for all of them; nanoseconds of each, in order. Throws Error with the device's message when any failed.
   [[nodiscard]] virtual std::vector<double> finish() = 0;
 };
 
-/// The device outlives the clock. With `flush`, twice the last-level cache is written before each call, outside of its time.
-[[nodiscard]] std::unique_ptr<CallClock> make_call_clock(Device& device, bool flush);
+/// The device outlives the clock.
+[[nodiscard]] std::unique_ptr<CallClock> make_call_clock(Device& device);
 
 /// While this lives, and where there is a driver, a profiler that was told to wait for the program records
 /// (cuProfilerStart, cuProfilerStop). Needs an open CUDA device.
@@ -37,7 +39,7 @@ class CaptureRange {
 };
 
 // What CUDA provides to these.
-[[nodiscard]] std::unique_ptr<CallClock> make_cuda_call_clock(CudaDevice& device, bool flush);
+[[nodiscard]] std::unique_ptr<CallClock> make_cuda_call_clock(CudaDevice& device);
 void tell_profiler(bool record);
 
 }  // namespace fusebench

@@ -125,15 +125,18 @@ class Profiler {
     Workbench& tensors = bench(item, device);
     const std::unique_ptr<Plan> plan = prepare(item, device);
     const TensorTable table = tensors.tensors();
-    const std::unique_ptr<CallClock> clock = make_call_clock(device, options_->flush);
+    const std::unique_ptr<CallClock> clock = make_call_clock(device);
     const std::size_t first = result_->timeline.calls.size();
     if (!tensors.in_place()) tensors.prepare(/*watch_inputs=*/false);
     device.synchronise();
     ProfiledVariant& variant = result_->variants[index];
     // Nothing waits between the calls, so that of all but the first the host's time to launch is hidden.
     for (int i = -1; i < options_->iterations; ++i) {
-      enter(index, i < 0 ? Phase::warmup : Phase::measure);
+      // What is not the variant's work stands outside of the ranges that a profiler sums up.
+      if (tensors.in_place() || options_->flush) enter(index, Phase::prepare);
       if (tensors.in_place()) tensors.prepare(/*watch_inputs=*/false);
+      if (options_->flush) clock->flush();
+      enter(index, i < 0 ? Phase::warmup : Phase::measure);
       const std::int64_t before = launches_on(device);
       call({.variant = index, .warmup = i < 0, .iteration = std::max(i, 0)}, *clock, *plan, table);
       if (i >= 0) variant.launches += launches_on(device) - before;

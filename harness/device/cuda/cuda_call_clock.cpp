@@ -11,21 +11,20 @@ namespace {
 
 class CudaCallClock final : public CallClock {
  public:
-  CudaCallClock(CudaDevice& device, bool flush)
-      : device_(&device), stream_(static_cast<CUstream>(device.stream())) {
-    if (flush) {
-      eraser_ = device.allocate(static_cast<std::size_t>(2 * device.traits().cache_bytes));
-    }
-  }
+  explicit CudaCallClock(CudaDevice& device)
+      : device_(&device), stream_(static_cast<CUstream>(device.stream())) {}
   CudaCallClock(const CudaCallClock&) = delete;
   CudaCallClock& operator=(const CudaCallClock&) = delete;
   ~CudaCallClock() override { forget(); }
 
+  void flush() override {
+    const auto bytes = static_cast<std::size_t>(2 * device_->traits().cache_bytes);
+    if (eraser_.bytes() == 0) eraser_ = device_->allocate(bytes);
+    FUSEBENCH_CUDA(MemsetD8Async, reinterpret_cast<CUdeviceptr>(eraser_.address()), 0, bytes,
+                   stream_);
+  }
+
   void time(const std::function<void()>& call) override {
-    if (eraser_.bytes() > 0) {
-      FUSEBENCH_CUDA(MemsetD8Async, reinterpret_cast<CUdeviceptr>(eraser_.address()), 0,
-                     eraser_.bytes(), stream_);
-    }
     auto& [start, stop] = events_.emplace_back(nullptr, nullptr);
     FUSEBENCH_CUDA(EventCreate, &start, CU_EVENT_DEFAULT);
     FUSEBENCH_CUDA(EventCreate, &stop, CU_EVENT_DEFAULT);
@@ -65,8 +64,8 @@ class CudaCallClock final : public CallClock {
 
 }  // namespace
 
-std::unique_ptr<CallClock> make_cuda_call_clock(CudaDevice& device, bool flush) {
-  return std::make_unique<CudaCallClock>(device, flush);
+std::unique_ptr<CallClock> make_cuda_call_clock(CudaDevice& device) {
+  return std::make_unique<CudaCallClock>(device);
 }
 
 void tell_profiler(bool record) {
