@@ -53,7 +53,7 @@ class Case(FolderCase):
 
 class Usage(Case):
     def test_every_subcommand_has_help_with_an_example(self) -> None:
-        for name in ("list", "run", "verify", "compile", "compare", "ab", "gbench", "tune"):
+        for name in ("list", "run", "verify", "compile", "compare", "ab", "gbench", "tune", "profile"):
             result = call(PROGRAM, name, "--help")
             self.assertEqual(result.returncode, 0)
             self.assertIn(f"Example: fusebench {name}", result.stdout)

@@ -104,6 +104,16 @@ TEST_F(GpuTimeline, NoWorkBeginsBeforeTheCallThatStartedIt) {
   std::map<std::uint32_t, const ApiCall*> starts;
   for (const ApiCall& call : profile_.timeline.api) starts[call.correlation] = &call;
   constexpr std::uint64_t clocks_differ_ns = 5000;  // the GPU's is fitted to the host's
+  std::map<std::size_t, TimeSpan> calls;
+  for (const HostSpan& span : profile_.timeline.spans) {
+    if (span.call) calls[*span.call] = span.when;
+  }
+  for (const ApiCall& call : profile_.timeline.api) {
+    if (!call.call) continue;
+    ASSERT_TRUE(calls.contains(*call.call)) << call.name;
+    EXPECT_GE(call.when.start_ns + 1000, calls[*call.call].start_ns) << call.name;
+    EXPECT_LE(call.when.end_ns, calls[*call.call].end_ns + 1000) << call.name;
+  }
   for (const DeviceWork& work : profile_.timeline.work) {
     ASSERT_TRUE(starts.contains(work.correlation)) << work.name;
     EXPECT_GE(work.when.start_ns + clocks_differ_ns, starts[work.correlation]->when.start_ns)

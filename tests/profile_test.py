@@ -12,6 +12,7 @@ import csv
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import unittest
@@ -156,6 +157,22 @@ class Trace(Case):
             result = call("profile", *SMALL, *arguments, "--trace", self.trace)
             self.assertEqual(result.returncode, 2)
             self.assertEqual(self.trace.read_text(), "earlier")
+        self.assertEqual([path.name for path in self.folder.iterdir()], ["trace.json"])
+
+    def test_an_interrupted_run_leaves_an_earlier_trace_alone(self) -> None:
+        self.trace.write_text("earlier")
+        process = subprocess.Popen([PROGRAM, "profile", "--device", "cpu", "--problem", "quick", "--iterations", "1000",
+                                    "--operator", "residual_epilogue", "--trace", self.trace],
+                                   stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
+        assert process.stderr is not None
+        for line in process.stderr:
+            if line.endswith(": verify\n"):
+                process.send_signal(signal.SIGINT)
+                break
+        rest = process.stderr.read()
+        self.assertEqual(process.wait(timeout=300), 2, rest)
+        self.assertIn("fusebench: interrupted; no trace was written", rest)
+        self.assertEqual(self.trace.read_text(), "earlier")
         self.assertEqual([path.name for path in self.folder.iterdir()], ["trace.json"])
 
 

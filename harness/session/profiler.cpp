@@ -82,6 +82,10 @@ class Profiler {
   // One step of every variant that is still in it. What a step throws is that variant's outcome.
   void for_each(Step step) {
     for (std::size_t i = 0; i < items_->size() && result_->complete; ++i) {
+      if (options_->interrupted()) {
+        result_->complete = false;
+        return;
+      }
       ProfiledVariant& variant = result_->variants[i];
       const bool is_in = variant.outcome == Outcome::passed ||
                          (variant.outcome == Outcome::wrong && options_->even_wrong);
@@ -98,7 +102,6 @@ class Profiler {
       }
       phases_.leave();
       if (variant.outcome != before) phases_.conclude(key(i), variant.outcome, 0.0);
-      result_->complete = !options_->interrupted();
     }
   }
 
