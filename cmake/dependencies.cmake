@@ -104,8 +104,8 @@ set(FUSEBENCH_HAVE_NVTX 0)
 if(NVTX_INCLUDE_DIR)
   set(FUSEBENCH_HAVE_NVTX 1)
 else()
-  message(STATUS "fusebench: without names in profilers: install the CUDA Toolkit, or pip's nvidia-nvtx with "
-                 "FUSEBENCH_CUDA_ROOT as its folder, to have them")
+  message(STATUS "fusebench: without names in profilers: install the CUDA Toolkit, or run scripts/setup "
+                 "with FUSEBENCH_CUDA=1, to have them")
 endif()
 
 # Timelines of our own: CUPTI's headers; the library is looked up when the program runs, the folder last.
@@ -113,7 +113,7 @@ set(FUSEBENCH_HAVE_CUPTI 0)
 if(FUSEBENCH_HAVE_CUDA)
   find_path(CUPTI_INCLUDE_DIR cupti_activity.h HINTS ${cuda_roots} PATH_SUFFIXES include
             extras/CUPTI/include targets/x86_64-linux/include)
-  if(CUPTI_INCLUDE_DIR)
+  if(CUPTI_INCLUDE_DIR AND cuda_major GREATER_EQUAL 12)
     set(FUSEBENCH_HAVE_CUPTI 1)
     find_path(CUPTI_LIBRARY_DIR libcupti.so.${cuda_major} HINTS ${cuda_roots}
               PATH_SUFFIXES lib64 lib extras/CUPTI/lib64 targets/x86_64-linux/lib)
@@ -121,8 +121,8 @@ if(FUSEBENCH_HAVE_CUDA)
       set(CUPTI_LIBRARY_DIR "")
     endif()
   else()
-    message(STATUS "fusebench: without GPU activity in 'fusebench profile --trace': install the CUDA Toolkit "
-                   "with CUPTI, or pip's nvidia-cuda-cupti, to have it")
+    message(STATUS "fusebench: without GPU activity in 'fusebench profile --trace': install the CUDA Toolkit, 12 or later, "
+                   "with CUPTI, or run scripts/setup with FUSEBENCH_CUDA=1, to have it")
   endif()
 endif()
 
