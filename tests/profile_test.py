@@ -258,7 +258,6 @@ class Nvtx(Case):
         for log in logs.values():
             if paths := self.check(log):
                 with_ranges.append((paths, [words[1] for words in log if words[0] == "mark"]))
-        self.assertEqual(len(with_ranges), 4, "a worker for the variant and for each of three controls")
         of_variant = [(paths, marks) for paths, marks in with_ranges if "cpu_threads" in marks[0]]
         (paths, marks), = of_variant
         outer = [path[0] for path in paths if len(path) == 2]
@@ -267,7 +266,8 @@ class Nvtx(Case):
         self.assertEqual(len({path[1] for path in paths if len(path) == 2}), 1)
         self.assertTrue(marks[0].startswith("passed "))
         controls = {marks[0].split()[2] for _, marks in with_ranges} - {"cpu_threads"}
-        self.assertEqual(controls, {"copy", "memcpy", "fill"})
+        self.assertLessEqual({"copy", "memcpy", "fill"}, controls)
+        self.assertEqual(len(with_ranges), 1 + len(controls), "a worker for the variant and for each control")
 
     def test_a_judge_in_the_worker_shows_them_too(self) -> None:
         logs = self.heard("verify", *SMALL, "--filter", "cpu_threads", "--judge", "worker", "--quiet", "--battery", "quick")
