@@ -211,10 +211,11 @@ class Nvtx(Case):
         if LISTENER is None:
             self.skipTest("this build was made without NVTX's headers")
 
-    def heard(self, *arguments: object) -> dict[str, list[list[str]]]:
+    def heard(self, *arguments: object, code: int = 0, program: Path = PROGRAM) -> dict[str, list[list[str]]]:
         """Each process's log, by its number."""
-        result = call(*arguments, NVTX_INJECTION64_PATH=LISTENER, FUSEBENCH_NVTX_LOG=self.folder / "nvtx.")
-        self.assertEqual(result.returncode, 0, result.stderr)
+        result = call(*arguments, program=program, NVTX_INJECTION64_PATH=LISTENER,
+                      FUSEBENCH_NVTX_LOG=self.folder / "nvtx.")
+        self.assertEqual(result.returncode, code, result.stderr)
         return {path.suffix: [line.split("\t") for line in path.read_text().splitlines()]
                 for path in self.folder.glob("nvtx.*")}
 
@@ -268,6 +269,12 @@ class Nvtx(Case):
         controls = {marks[0].split()[2] for _, marks in with_ranges} - {"cpu_threads"}
         self.assertLessEqual({"copy", "memcpy", "fill"}, controls)
         self.assertEqual(len(with_ranges), 1 + len(controls), "a worker for the variant and for each control")
+
+    def test_of_a_worker_that_died_the_judge_says_so(self) -> None:
+        logs = self.heard("verify", *SMALL, "--filter", " cpu_mutant_segfault$", "--quiet", code=1, program=MUTANTS)
+        marks = [words for log in logs.values() for words in log if words[0] == "mark"]
+        self.assertEqual([words[1].split()[:3] for words in marks], [["crashed", "residual_epilogue", "cpu_mutant_segfault"]])
+        self.assertEqual(marks[0][2], "FFC0392B 0.0")
 
     def test_a_judge_in_the_worker_shows_them_too(self) -> None:
         logs = self.heard("verify", *SMALL, "--filter", "cpu_threads", "--judge", "worker", "--quiet", "--battery", "quick")

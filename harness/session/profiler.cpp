@@ -51,6 +51,11 @@ std::int64_t launches_on(const Device& device) {
   return cuda == nullptr ? 0 : cuda->launches();
 }
 
+std::function<std::uint64_t()> clock_of(const DeviceRecorder* recorder) {
+  if (recorder == nullptr) return steady_ns;
+  return [recorder] { return recorder->now_ns(); };
+}
+
 class Profiler {
  public:
   Profiler(const std::vector<Item>& items, const ProfileOptions& options, Profile& result,
@@ -59,9 +64,7 @@ class Profiler {
         options_(&options),
         result_(&result),
         recorder_(recorder),
-        host_(
-            result.timeline, recorder == nullptr ? std::function<std::uint64_t()>(steady_ns)
-                                                 : [recorder] { return recorder->now_ns(); }),
+        host_(result.timeline, clock_of(recorder)),
         phases_(host_) {}
 
   void run() {
@@ -73,7 +76,12 @@ class Profiler {
     for_each(&Profiler::measure);
     for (const auto& [kind, device] : devices_) settle(*device);
     capture.reset();
-    if (recorder_ != nullptr) recorder_->finish(result_->timeline);
+    if (recorder_ == nullptr) return;
+    try {
+      recorder_->finish(result_->timeline);
+    } catch (const Error& error) {
+      result_->without_device = error.what();
+    }
   }
 
  private:
@@ -101,7 +109,10 @@ class Profiler {
         variant = {Outcome::failed, error.what(), 0, 0, std::nullopt};
       }
       phases_.leave();
-      if (variant.outcome != before) phases_.conclude(key(i), variant.outcome, 0.0);
+      if (variant.outcome == before) continue;
+      phases_.conclude(key(i), variant.outcome, 0.0);
+      // Of calls that were not all made nothing adds up.
+      for (TracedCall& call : result_->timeline.calls) call.warmup |= call.variant == i;
     }
   }
 
@@ -201,9 +212,9 @@ class Profiler {
   }
 
   Device& device(DeviceKind kind) {
-    auto& device = devices_[kind];
-    if (!device) device = open_device(kind, options_->device);
-    return *device;
+    const auto open = devices_.find(kind);
+    if (open != devices_.end()) return *open->second;
+    return *devices_.emplace(kind, open_device(kind, options_->device)).first->second;
   }
 
   // Variants of one problem share its tensors, as in a court.

@@ -17,6 +17,7 @@
 #include "harness/session/variant_sources.hpp"
 #include "harness/session/worker_process.hpp"
 #include "harness/trace/nvtx.hpp"
+#include "harness/trace/variant_key.hpp"
 
 namespace fusebench {
 namespace {
@@ -202,6 +203,11 @@ class Bailiff {
       return result;
     } catch (const LostWorker& lost) {
       worker_.reset();
+      // Its process can no longer say so; ours has no ranges.
+      const Job& job = item.job;
+      NvtxPhases().conclude(
+          variant_key(job.operator_name, job.variant, job.configuration, job.problem, kind_),
+          lost.outcome, 0.0);
       return lost_to(lost.outcome, lost.what());
     } catch (const Unavailable& reason) {
       worker_.reset();
