@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""scripts/profile with stand-ins for nsys, ncu and the program. Usage: profile_test.py ROOT. Catches a row that is no variant's, kernels of
+"""scripts/profile with stand-ins for nsys, ncu and the program. Usage: profile_script_test.py ROOT. Catches a row that is no variant's, kernels of
 one call that are not put together, a unit or a thousands separator misread, a failing tool that is not told in one line with what to
 do, what it collected lost, and an earlier file replaced by half of one.
 """
