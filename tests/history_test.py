@@ -131,21 +131,28 @@ class Segments(Case):
 
     def test_bad_input_is_one_line_and_code_2(self) -> None:
         history.append(self.path, [night_row(i, "v", 100.0) for i in range(7)])
+        whole = self.path.read_text()
         torn = self.folder / "torn.csv"
-        torn.write_text(self.path.read_text()[:-3])
+        torn.write_text(whole[:-3])
         foreign = self.folder / "foreign.csv"
         foreign.write_text(self.path.read_text().replace("median_ns", "median_us"))
         no_time = self.folder / "no_time.csv"
         no_time.write_text(self.path.read_text().replace(",100,", ",nan,"))
         for arguments, words in (([self.folder / "absent.csv"], ["absent.csv"]), ([torn], ["torn.csv", "cut off"]),
                                  ([foreign], ["foreign.csv:1", "median_ns"]), ([no_time], ["no_time.csv:2", "'nan'"]),
-                                 (["--history", self.folder / "none"], ["no history"]), (["--night", "x"], ["--append"])):
+                                 (["--history", self.folder / "none"], ["no history"]), (["--night", "x"], ["--append"]),
+                                 (["--csv", self.path, self.path], ["machine.csv", "replace"]),
+                                 (["--history", self.folder, "--csv", self.path], ["machine.csv", "replace"]),
+                                 (["--csv", self.folder / "none/out.csv", self.path], ["none/out.csv", "folder is missing"]),
+                                 (["--append", self.path, "--history", self.folder, "--machine", "../other"], ["../other"]),
+                                 (["--nights"], ["--help"])):
             with self.subTest(arguments=arguments):
                 result = self.script(*arguments)
                 self.assertEqual((result.returncode, result.stdout), (2, ""), result)
                 self.assertEqual(len(result.stderr.strip().splitlines()), 1, result.stderr)
                 for word in words:
                     self.assertIn(word, result.stderr)
+                self.assertEqual(self.path.read_text(), whole)
         result = self.script(self.path)
         self.assertEqual(result.returncode, 2, result)
         self.assertIn("no series has 8 nights", result.stderr)

@@ -220,7 +220,9 @@ class Nightly(Case):
         for arguments, words in ((["--against", "no_such_tag"], "'no_such_tag' is no revision"), (["--against", torn], "torn.csv"),
                                  (["--replicas", "0"], "--replicas"), (["--night", "a/b"], "a/b"),
                                  (["--builder", "false"], f"revision {good[:10]} could not be built (exit code 1)"),
-                                 (["--builder", "echo /nowhere"], "could not be built")):
+                                 (["--builder", "echo /nowhere"], "'/nowhere', is no program"), (["--machine", "../other"], "../other"),
+                                 (["--floor", "abc"], "--floor"), (["--device", "gpu"], "--device"), (["--nights", "x"], "--help"),
+                                 (["--out", torn], str(torn))):
             with self.subTest(arguments=arguments):
                 result = self.nightly(*arguments)
                 self.assertEqual((result.returncode, result.stdout), (2, ""), result)

@@ -27,6 +27,13 @@ def machine() -> str:
     return re.sub(r"[^A-Za-z0-9._-]+", "_", platform.node()).strip(".") or "machine"
 
 
+def path_of(folder: Path, name: str) -> Path:
+    """A machine's history. Raises BadFile for a name that would lie elsewhere."""
+    if not name or "/" in name or name.startswith("."):
+        raise BadFile(f"--machine: '{name}' cannot be part of a file's name")
+    return folder / f"{name}.csv"
+
+
 def rows_of_night(paths: list[Path], night: str) -> list[dict[str, object]]:
     """A row for each series of a night's runs: the median over its replicas' medians with the lowest and the highest;
     no times where a replica did not pass. What was unavailable is left out. Raises BadFile for a bad file, and where

@@ -46,7 +46,9 @@ class Worktrees:
             git("checkout", "--quiet", "--force", "--detach", revision, where=tree)
         code, out = self._call(["bash", "-c", self._builder], cwd=tree, capture=True)
         path = Path((out.strip().splitlines() or [""])[-1])
-        if code != 0 or not path.is_file():
+        if code == 0 and not path.is_file():
+            raise BadFile(f"revision {revision[:10]}: the builder's last line, '{path}', is no program; it must print the program's path last")
+        if code != 0:
             raise BadFile(f"revision {revision[:10]} could not be built (exit code {code}); see above, and {tree}")
         built.write_text(revision + "\n", encoding="utf-8")
         return path

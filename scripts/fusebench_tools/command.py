@@ -1,0 +1,73 @@
+"""What the scripts have in common as commands: one line for an error and exit code 2, outputs that replace no input and appear whole."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import os
+import sys
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import NoReturn
+
+from fusebench_tools.records import BadFile
+
+
+class Parser(argparse.ArgumentParser):
+    """Of scripts/`prog`; what it cannot parse is one line."""
+
+    def __init__(self, prog: str, description: str | None) -> None:
+        super().__init__(prog=prog, description=description, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False)
+
+    def error(self, message: str) -> NoReturn:
+        print(f"{self.prog}: {message}; see scripts/{self.prog} --help", file=sys.stderr)
+        sys.exit(2)
+
+
+def run(prog: str, main: Callable[[], int], interrupted: str, errors: tuple[type[Exception], ...] = (BadFile,)) -> NoReturn:
+    """Exits with what `main` returns, or with 2 and one line: `errors` say their own, Ctrl-C says `interrupted`."""
+    try:
+        sys.exit(main())
+    except errors as error:
+        said = str(error)
+    except OSError as error:
+        said = f"{error.filename}: {error.strerror}" if error.filename else str(error)
+    except KeyboardInterrupt:
+        said = interrupted
+    print(f"{prog}: {said}", file=sys.stderr)
+    sys.exit(2)
+
+
+def refuse_to_replace(output: Path | None, inputs: Iterable[Path]) -> None:
+    """Raises BadFile when the output is one of the inputs, cannot be a file, or has no folder."""
+    if output is None:
+        return
+    if output.resolve() in {path.resolve() for path in inputs}:
+        raise BadFile(f"this would replace {output}, which is read; write to another file")
+    if output.is_dir():
+        raise BadFile(f"cannot write {output}: it is a folder")
+    if not output.parent.is_dir():
+        raise BadFile(f"cannot write {output}: its folder is missing; make it first")
+
+
+def write_whole(path: Path, text: str) -> None:
+    """What is there is replaced at once, or not at all."""
+    part = path.with_name(path.name + ".part")
+    try:
+        part.write_text(text, encoding="utf-8", newline="")
+        os.replace(part, path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def write_csv(path: Path, columns: list[str], rows: Iterable[Iterable[object]]) -> None:
+    """Likewise."""
+    part = path.with_name(path.name + ".part")
+    try:
+        with part.open("w", newline="", encoding="utf-8") as file:
+            writer = csv.writer(file, lineterminator="\n")
+            writer.writerow(columns)
+            writer.writerows(rows)
+        os.replace(part, path)
+    finally:
+        part.unlink(missing_ok=True)
