@@ -41,7 +41,7 @@ for replica in range(int(arguments.get("--replicas", 1))):
         row = dict.fromkeys({columns!r}, "") | dict(
             schema_version=1, run_id=f"run{{count}}", timestamp_utc="2026-01-01T00:00:00Z", git_commit="c", dirty="false",
             operator="op", variant=name, configuration="default", problem="n=1", device="cpu", precision="float32",
-            replica=replica, seed=1, outcome="passed", samples=0, useful_bytes=0, device_name="d", driver="1", toolkit="t",
+            replica=replica, seed=1, outcome="passed", samples=0, useful_bytes=0, flops=0, device_name="d", driver="1", toolkit="t",
             clock_policy="c", cases=0, in_place="false")
         if sys.argv[1] == "verify":
             row |= dict(outcome=outcome, reason="" if outcome == "passed" else "made up")
