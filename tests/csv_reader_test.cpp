@@ -172,6 +172,32 @@ TEST_F(CsvReader, RefusesAFieldThatIsNotOfItsColumnsKindAndSaysWhere) {
   }
 }
 
+TEST_F(CsvReader, RefusesARowThatPassedWithSamplesAndHasNoMedian) {
+  Record record = full_record();
+  record.outcome = Outcome::passed;
+  (void)write(record_columns(), {record_row(record)});
+  EXPECT_EQ(read_records(path()).size(), 1U);
+  record.median_ns.reset();
+  (void)write(record_columns(), {record_row(record)});
+  EXPECT_THAT([&] { (void)read_records(path()); },
+              ThrowsMessage<Error>(AllOf(StartsWith(path() + ":2"), HasSubstr("median_ns"))));
+  record.samples = 0;  // verified and not timed
+  (void)write(record_columns(), {record_row(record)});
+  EXPECT_EQ(read_records(path()).size(), 1U);
+}
+
+TEST_F(CsvReader, SaysOfWhatIsTakenForResultsWhatItIs) {
+  const std::vector<std::pair<std::string, std::string>> others = {
+      {"{\"schema_version\": 1}\n", "is JSON"},
+      {"\xEF\xBB\xBF [1]\n", "is JSON"},
+      {"verdict,operator,old_median_ns,new_median_ns\nslower,op,1,2\n", "'compare --csv'"},
+      {"run_id,operator,variant,sample,ns\nx,op,v,0,1\n", "samples of a run"}};
+  for (const auto& other : others) {
+    EXPECT_THAT([&] { (void)read_records(write(other.first)); },
+                ThrowsMessage<Error>(AllOf(StartsWith(path()), HasSubstr(other.second))));
+  }
+}
+
 TEST_F(CsvReader, RefusesRaggedRows) {
   std::vector<std::string> shorter = record_row(Record{});
   shorter.pop_back();

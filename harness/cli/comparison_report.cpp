@@ -192,8 +192,20 @@ std::string table_of(const std::vector<SeriesComparison>& all, const char* first
       {first_column, "operator", "variant", "configuration", "problem", "device", "ratio",
        "interval", "spread", "p", "old median", "new median", ""}};
   for (const SeriesComparison& series : all) rows.push_back(row_of(series));
+  // What all rows share stands above them once.
+  constexpr std::array<std::size_t, 3> may_be_shared = {1, 4, 5};  // operator, problem, device
+  std::string heading;
+  for (const std::size_t column : may_be_shared) {
+    const bool shared = std::all_of(rows.begin() + 1, rows.end(), [&](const auto& row) {
+      return row[column] == rows[1][column];
+    });
+    if (!shared || all.empty()) continue;
+    heading +=
+        fmt::format("{}{} {}", heading.empty() ? "" : ", ", rows[0][column], rows[1][column]);
+    for (auto row = rows.rbegin(); row != rows.rend(); ++row) (*row)[column].clear();
+  }
   constexpr std::array<std::size_t, 8> left = {0, 1, 2, 3, 4, 5, 7, 12};
-  return align(rows, left);
+  return (heading.empty() ? "" : heading + "\n") + align_filled(rows, left);
 }
 
 std::string tables_of(const Comparison& comparison) {

@@ -18,6 +18,17 @@
 namespace fusebench {
 namespace {
 
+// An empty text is a variable that was not set. What it was to name would be left out without a word.
+void refuse_empty_options(const CLI::App& app) {
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& result : option->results()) {
+      if (!result.empty()) continue;
+      throw Error("{} is empty; give it a value or leave it out; see 'fusebench {} --help'",
+                  option->get_name(), app.get_name());
+    }
+  }
+}
+
 int dispatch(int argc, char** argv) {
   set_command_line(argc, argv);
   CLI::App program("Verifies, times and compares implementations of fused operators.\n"
@@ -29,7 +40,9 @@ int dispatch(int argc, char** argv) {
                                        revision(git_version_commit, git_version_dirty)));
   program.require_subcommand(1);
   program.failure_message([](const CLI::App* app, const CLI::Error& error) {
-    return fmt::format("fusebench: {}; see '{} --help'\n", error.what(), app->get_display_name());
+    std::string name = app->get_display_name();
+    for (const CLI::App* one : app->get_subcommands()) name += " " + one->get_name();
+    return fmt::format("fusebench: {}; see '{} --help'\n", error.what(), name);
   });
   const std::vector<Command> commands = {add_list_command(program),    add_run_command(program),
                                          add_verify_command(program),  add_compile_command(program),
@@ -48,6 +61,7 @@ int dispatch(int argc, char** argv) {
   }
   for (const Command& command : commands) {
     if (!command.app->parsed()) continue;
+    refuse_empty_options(*command.app);
     const int code = command.run();
     if (std::fflush(stdout) != 0) {
       throw Error("cannot write to standard output: {}", std::strerror(errno));

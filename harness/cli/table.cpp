@@ -7,12 +7,17 @@
 #include <set>
 
 #include "harness/cli/group.hpp"
+#include "harness/compare/size.hpp"
 
 namespace fusebench {
 namespace {
 
 std::string spread(const Record& record) {
-  if (!is_timed(record) || !record.q1_ns || !record.q3_ns) return "-";
+  // Quartiles of so few are the samples themselves, and of one it would read as a steady 0.0%.
+  constexpr std::int64_t least_samples = 5;
+  if (!is_timed(record) || !record.q1_ns || !record.q3_ns || record.samples < least_samples) {
+    return "-";
+  }
   return fmt::format("{:.1f}%", 100.0 * (*record.q3_ns - *record.q1_ns) / *record.median_ns);
 }
 
@@ -158,7 +163,7 @@ std::string group_table(const Group& group, const TableOptions& options) {
   constexpr std::array<std::size_t, 5> left = {0, 1, 2, 4, 12};
   std::vector<const Record*> without_verdict = group.rest;
   without_verdict.insert(without_verdict.end(), group.controls.begin(), group.controls.end());
-  return align(rows, left) + computed_by(group.controls) +
+  return align_filled(rows, left) + computed_by(group.controls) +
          reasons_of(without_verdict, group, false, options.every) +
          reasons_of(group.peers, group, true, options.every) + origins_of(group.peers);
 }
@@ -201,6 +206,23 @@ std::string align(const std::vector<std::vector<std::string>>& rows,
   return text;
 }
 
+std::string align_filled(const std::vector<std::vector<std::string>>& rows,
+                         std::span<const std::size_t> left) {
+  std::vector<std::vector<std::string>> filled(rows.size());
+  std::vector<std::size_t> new_left;
+  for (std::size_t column = 0; column < rows.front().size(); ++column) {
+    const bool any = std::any_of(rows.begin() + 1, rows.end(), [&](const auto& row) {
+      return !row[column].empty() && row[column] != "-";
+    });
+    if (!any && column > 0) continue;
+    if (std::find(left.begin(), left.end(), column) != left.end()) {
+      new_left.push_back(filled.front().size());
+    }
+    for (std::size_t i = 0; i < rows.size(); ++i) filled[i].push_back(rows[i][column]);
+  }
+  return align(filled, new_left);
+}
+
 std::string result_table(std::span<const Record> records, const TableOptions& options) {
   std::string text;
   for (const Group& group : groups_of(records, options.peers)) {
@@ -216,6 +238,15 @@ std::string result_table(std::span<const Record> records, const TableOptions& op
   if (std::any_of(records.begin(), records.end(), is_ranked)) {
     text += "* fastest within 1e-4 of the exact reference order   + best of its precision   "
             "spread: interquartile range over the median\n";
+  }
+  constexpr std::int64_t enough = 30;  // that the sampler takes where there is time
+  const auto cut_short = std::count_if(records.begin(), records.end(), [&](const Record& r) {
+    return is_ranked(r) && r.samples < enough && r.stop_reason == "max_seconds";
+  });
+  if (cut_short > 0) {
+    text += fmt::format("{} {} fewer than {} samples: raise --max-time\n",
+                        counted(static_cast<std::size_t>(cut_short), "result"),
+                        cut_short == 1 ? "has" : "have", enough);
   }
   if (std::any_of(records.begin(), records.end(),
                   [](const Record& r) { return is_ranked(r) && r.in_place; })) {

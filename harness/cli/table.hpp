@@ -17,6 +17,10 @@ namespace fusebench {
 [[nodiscard]] std::string align(const std::vector<std::vector<std::string>>& rows,
                                 std::span<const std::size_t> left);
 
+/// align() of the columns that some row behind the first, the header, fills with more than "-"; and of the first column.
+[[nodiscard]] std::string align_filled(const std::vector<std::vector<std::string>>& rows,
+                                       std::span<const std::size_t> left);
+
 struct TableOptions {
   std::vector<std::string> baselines;  ///< names of the unfused variants
   std::map<DeviceKind, DeviceTraits> devices = {};
@@ -25,7 +29,8 @@ struct TableOptions {
 };
 
 /// One table for each operator, device and problem: what passed by time with the peers between, then the
-/// rest, then the controls, what went wrong, and a line that says what the marks mean.
+/// rest, then the controls, what went wrong, and a line that says what the marks mean. A column that no row fills is left out,
+/// and so is the spread of fewer than 5 samples; how many results --max-time left with fewer than 30 is told below.
 [[nodiscard]] std::string result_table(std::span<const Record> records,
                                        const TableOptions& options);
 

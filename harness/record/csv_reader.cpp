@@ -111,7 +111,20 @@ void check_version(const std::string& path, const CsvRow& row, std::size_t place
               path, row.line, row.fields[place], expected);
 }
 
+// What is mistaken for results has a better name than its first missing column.
+void refuse_other_files(const std::string& path, const Places& places) {
+  if (places.contains("schema_version")) return;
+  if (places.contains("verdict") && places.contains("old_median_ns")) {
+    throw Error(
+        "{} is what 'compare --csv' has written, not results; name the files of 'run --csv'", path);
+  }
+  if (places.contains("sample") && places.contains("ns")) {
+    throw Error("{} has the samples of a run; name its results, the file without .samples", path);
+  }
+}
+
 void check_columns(const std::string& path, const CsvRow& header, const Places& places) {
+  refuse_other_files(path, places);
   const Record record;
   visit_fields(record, [&](std::string_view name, const auto&) {
     const bool required =
@@ -149,6 +162,11 @@ class RecordParser {
       if (*place != nowhere) read_field(where, name, row.fields[*place], value);
       ++place;
     });
+    // Left out of a comparison without a word it would hide what was measured.
+    if (record_.outcome == Outcome::passed && record_.samples > 0 && !record_.median_ns) {
+      throw Error("{}, column median_ns: it is empty, though the row passed with {} samples",
+                  to_string(where), record_.samples);
+    }
     take_(record_);
   }
 
@@ -190,6 +208,10 @@ class RecordParser {
 
 void parse_records(const std::string& path, std::string_view text,
                    const std::function<void(const Record&)>& take) {
+  const std::size_t begin = text.find_first_not_of(" \t\r\n\xEF\xBB\xBF");
+  if (begin != text.npos && (text[begin] == '{' || text[begin] == '[')) {
+    throw Error("{} is JSON, not CSV; name the file of --csv", path);
+  }
   RecordParser parser(path, take);
   parse_csv_rows(path, text, [&](const CsvRow& row) { parser.row(row); });
   parser.finish();
