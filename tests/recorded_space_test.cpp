@@ -100,8 +100,11 @@ TEST_F(RecordedSpaceTest, ACacheThatWasNotClosedYetIsReadAsFarAsItGoes) {
   text.back() = ',';
   std::string entries = cache()["cache"].dump();
   entries.back() = ',';
-  expect_what_the_cache_has(
-      read_recorded_space(write("open.json", text + "\"cache\":" + entries + "\n")));
+  const RecordedSpace open =
+      read_recorded_space(write("open.json", text + "\"cache\":" + entries + "\n"));
+  expect_what_the_cache_has(open);
+  EXPECT_TRUE(open.unclosed);
+  EXPECT_FALSE(read_recorded_space(write("cache.json", cache().dump())).unclosed);
 }
 
 TEST_F(RecordedSpaceTest, T4IsReadAsTheCacheItWasWrittenFrom) {

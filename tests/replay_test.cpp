@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "harness/core/error.hpp"
 
@@ -49,6 +50,24 @@ TEST(Yardstick, BudgetAndRandomSearchAreTheMethodologys) {
   EXPECT_EQ(Yardstick(recorded, 0.95, 7).budget_draws(), 7U);
   EXPECT_THROW(Yardstick(recorded, 1.0), Error);
   EXPECT_THROW(Yardstick(recorded, 0.95, 0), Error);
+}
+
+TEST(Yardstick, HasNoScoreWhereRandomSearchIsExpectedBesideTheOptimum) {
+  EXPECT_FALSE(Yardstick(line(100)).too_near_after());
+  // Eight times: random search has the third best after 1 draw, the second best after 2, the optimum after 3.
+  RecordedSpace recorded = line(8);
+  const auto second = [&](double ns) {
+    recorded.observations[1].time_ns = ns;
+    return Yardstick(recorded, 0.95, 4);
+  };
+  // The median is 4.5 ms, the optimum 1 ms: a two-hundredth of the way is at 1.0175 ms.
+  ASSERT_EQ(second(1.01e6).random_ns(2), 1.01e6);
+  EXPECT_EQ(second(1.01e6).too_near_after(), std::optional<std::size_t>(2));
+  EXPECT_EQ(second(1.017e6).too_near_after(), std::optional<std::size_t>(2));
+  EXPECT_FALSE(second(1.018e6).too_near_after());
+  EXPECT_FALSE(second(1e6).too_near_after()) << "it has the optimum: a gain is then 1 or 0";
+  ASSERT_TRUE(second(1.01e6).too_near_after());
+  EXPECT_FALSE(Yardstick(recorded, 0.95, 1).too_near_after()) << "the budget ends before";
 }
 
 TEST(Replay, ExhaustiveSearchFindsWhatTheOrderSays) {

@@ -50,11 +50,13 @@ class ReplayFiles {
   void append(const std::string& space, const RecordedSpace& recorded, const Yardstick& yardstick,
               const ReplayOptions& options, const StrategyScore& score) {
     const auto number = [](double value) { return fmt::format("{:.6g}", value); };
+    const bool scored = !yardstick.too_near_after();
+    const auto of_score = [&](double value) { return scored ? number(value) : std::string(); };
     scores_.append({space, score.strategy, std::to_string(recorded.space.size()),
                     number(yardstick.optimum_ns()), std::to_string(yardstick.budget_draws()),
                     std::to_string(options.repeats), std::to_string(options.seed),
-                    number(score.by_draws.mean), number(score.by_draws.standard_error),
-                    number(score.by_cost.mean), number(score.by_cost.standard_error),
+                    of_score(score.by_draws.mean), of_score(score.by_draws.standard_error),
+                    of_score(score.by_cost.mean), of_score(score.by_cost.standard_error),
                     number(score.mean_found_ns.back()), number(score.worst_found_ns),
                     std::to_string(runs_near(score, yardstick))});
     scores_.sync();
@@ -68,7 +70,8 @@ class ReplayFiles {
       const double found = score.mean_found_ns[draw - 1];
       curves_.append({space, score.strategy, std::to_string(draw), number(found),
                       number(yardstick.random_ns(draw)), number(yardstick.median_ns()),
-                      number(yardstick.optimum_ns()), number(yardstick.gain(draw, found))});
+                      number(yardstick.optimum_ns()),
+                      yardstick.is_too_near(draw) ? "" : number(yardstick.gain(draw, found))});
     }
     curves_.sync();
   }
@@ -111,6 +114,13 @@ std::string with_error(const Estimate& estimate) {
 
 }  // namespace
 
+void tell_unclosed(const std::string& name) {
+  fmt::print(stderr,
+             "{}: the cache is not closed, so its search had not ended; read as far as it "
+             "goes\n",
+             name);
+}
+
 int replay_and_score(const ReplayOptions& options) {
   const std::vector<std::string> names = chosen_strategies(options);
   check_output(options);
@@ -128,10 +138,13 @@ int replay_and_score(const ReplayOptions& options) {
   if (!options.csv.empty()) files.emplace(options.csv);
   constexpr std::array<std::size_t, 1> left = {0};
   std::map<std::string, double> sums;
+  bool all_scored = true;
   for (std::size_t i = 0; i < spaces.size(); ++i) {
     const RecordedSpace& recorded = spaces[i].recorded;
     const Yardstick& yardstick = yardsticks[i];
     const std::string& name = spaces[i].name;
+    const std::optional<std::size_t> too_near = yardstick.too_near_after();
+    if (recorded.unclosed) tell_unclosed(name);
     const auto passed = std::count_if(recorded.observations.begin(), recorded.observations.end(),
                                       [](const Observation& o) { return o.passed(); });
     fmt::print(
@@ -149,7 +162,8 @@ int replay_and_score(const ReplayOptions& options) {
       const auto beside = [&](double ns) {
         return fmt::format("+{:.2f}%", 100.0 * (ns / yardstick.optimum_ns() - 1.0));
       };
-      rows.push_back({strategy, with_error(score.by_draws), with_error(score.by_cost),
+      rows.push_back({strategy, too_near ? "-" : with_error(score.by_draws),
+                      too_near ? "-" : with_error(score.by_cost),
                       beside(score.mean_found_ns.back()), beside(score.worst_found_ns),
                       fmt::format("{}/{}", runs_near(score, yardstick), options.repeats),
                       fmt::format("{:.1f}", took.count())});
@@ -158,8 +172,13 @@ int replay_and_score(const ReplayOptions& options) {
       if (interrupt_requested()) throw Error("interrupted");
     }
     fmt::print("{}\n", align(rows, left));
+    if (!too_near) continue;
+    all_scored = false;
+    fmt::print("no P: after {} draws random search is expected within {:.1f}% of the way from the "
+               "optimum to the median, where a gain over it is noise; give another --budget\n\n",
+               *too_near, 100.0 * Yardstick::least_margin);
   }
-  if (spaces.size() > 1) {
+  if (spaces.size() > 1 && all_scored) {
     std::vector<std::vector<std::string>> rows = {{"strategy", "mean P"}};
     for (const std::string& name : names) {
       rows.push_back(

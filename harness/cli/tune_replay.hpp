@@ -18,6 +18,9 @@ struct ReplayOptions {
   std::string csv;
 };
 
+/// Says on standard error that a recorded space may be a part only.
+void tell_unclosed(const std::string& name);
+
 /// Prints a table for each file and, of several, their mean; returns the exit code.
 int replay_and_score(const ReplayOptions& options);
 

@@ -85,12 +85,14 @@ RecordedRow row_of(const json& entry, const std::vector<SpaceParameter>& paramet
 }
 
 // Kernel Tuner appends to the file while it tunes, and closes it at the end.
-json parse_maybe_open(const std::string& path, const std::string& text) {
+bool is_open(const std::string& text) {
   const std::size_t last = text.find_last_not_of(" \t\r\n");
-  if (last != std::string::npos && text[last] == ',') {
-    return parse_json<json>(path, text.substr(0, last) + "}}");
-  }
-  return parse_json<json>(path, text);
+  return last != std::string::npos && text[last] == ',';
+}
+
+json parse_maybe_open(const std::string& path, const std::string& text) {
+  if (!is_open(text)) return parse_json<json>(path, text);
+  return parse_json<json>(path, text.substr(0, text.rfind(',')) + "}}");
 }
 
 }  // namespace
@@ -117,8 +119,11 @@ RecordedSpace read_kernel_tuner(const std::string& path, const std::string& text
         throw Error("entry '{}': {}", key, error.what());
       }
     }
-    return assemble(document.value("kernel_name", ""), document.value("device_name", ""),
-                    std::move(parameters), std::move(rows));
+    RecordedSpace recorded =
+        assemble(document.value("kernel_name", ""), document.value("device_name", ""),
+                 std::move(parameters), std::move(rows));
+    recorded.unclosed = is_open(text);
+    return recorded;
   } catch (const json::exception& error) {
     throw Error("{} is no Kernel Tuner cache: {}", path, error.what());
   }
@@ -143,7 +148,8 @@ RecordedSpace assemble(std::string kernel, std::string device,
   RecordedSpace recorded{.kernel = std::move(kernel),
                          .device = std::move(device),
                          .space = SearchSpace::of_rows(std::move(parameters), places),
-                         .observations = {}};
+                         .observations = {},
+                         .unclosed = false};
   recorded.observations.resize(rows.size());
   for (RecordedRow& row : rows) {
     recorded.observations[recorded.space.index_of(row.row).value()] = std::move(row.observation);

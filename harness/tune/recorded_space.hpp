@@ -41,6 +41,7 @@ struct RecordedSpace {
   std::string device;
   SearchSpace space;
   std::vector<Observation> observations;  ///< by the configuration's index
+  bool unclosed = false;                  ///< the recorder had not ended: there may be more to come
 };
 
 /// A Kernel Tuner cache file or a T4 file, plain or gzipped, known by what is in it. Parameters keep the

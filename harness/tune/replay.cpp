@@ -53,6 +53,18 @@ double Yardstick::gain(std::size_t draws, double found_ns) const {
   return found_ns <= optimum_ns() ? 1.0 : 0.0;
 }
 
+bool Yardstick::is_too_near(std::size_t draws) const {
+  const double above = random_ns(draws) - optimum_ns();
+  return above > 0.0 && above < least_margin * (median_ns_ - optimum_ns());
+}
+
+std::optional<std::size_t> Yardstick::too_near_after() const {
+  for (std::size_t draw = 1; draw <= draws_; ++draw) {
+    if (is_too_near(draw)) return draw;
+  }
+  return std::nullopt;
+}
+
 double Yardstick::score(const std::vector<double>& found_ns) const {
   double sum = 0.0;
   for (std::size_t i = 0; i < found_ns.size(); ++i) sum += gain(i + 1, found_ns[i]);

@@ -37,6 +37,11 @@ class Yardstick {
   /// (random - found) / (random - optimum) after so many draws; where random search is expected to have the
   /// optimum, 1 for the optimum itself and 0 otherwise.
   [[nodiscard]] double gain(std::size_t draws, double found_ns) const;
+  /// The first draw of the budget after which random search is expected nearer to the optimum than `least_margin` of the way
+  /// to the median, without having it: a gain over so little is noise, and of such a budget there is no score.
+  static constexpr double least_margin = 0.005;
+  [[nodiscard]] std::optional<std::size_t> too_near_after() const;
+  [[nodiscard]] bool is_too_near(std::size_t draws) const;
   /// The mean gain of the fastest times found after 1, 2, ... draws.
   [[nodiscard]] double score(const std::vector<double>& found_ns) const;
 

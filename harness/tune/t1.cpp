@@ -5,6 +5,7 @@
 #include "harness/core/error.hpp"
 #include "harness/tune/json_value.hpp"
 #include "harness/tune/text_file.hpp"
+#include "harness/tune/tuning_log.hpp"
 
 namespace fusebench {
 namespace {
@@ -53,8 +54,15 @@ SearchSpace space_of(const json& document) {
 }  // namespace
 
 SearchSpace read_t1(const std::string& path) {
-  const auto document = parse_json<json>(path, read_text_file(path));
+  const std::string text = read_text_file(path);
+  const auto refuse_recorded = [&](const char* what) {
+    throw Error("{} is no T1 file but {}; replay it with --replay", path, what);
+  };
+  if (is_tuning_log(text)) refuse_recorded("a tuning log");
+  const auto document = parse_json<json>(path, text);
   if (!document.is_object() || !document.contains("ConfigurationSpace")) {
+    if (document.is_object() && document.contains("cache")) refuse_recorded("a Kernel Tuner cache");
+    if (document.is_object() && document.contains("results")) refuse_recorded("a T4 file");
     throw Error("{} is no T1 file: it has no ConfigurationSpace", path);
   }
   try {
