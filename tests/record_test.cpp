@@ -177,6 +177,40 @@ TEST_F(RecordFiles, ReplaceWhatAnEarlierRunLeft) {
   EXPECT_EQ(read_csv(path("run.csv")), Table{record_columns()});
 }
 
+TEST_F(RecordFiles, KeepWhatAnEarlierSearchLeftLessARowThatWasCutOff) {
+  Record record;
+  record.variant = "first";
+  record.reason = "two\nlines, \"quoted\"";
+  const std::vector<Sample> samples = {{12.5, 1980, true}};
+  ResultFiles(path("run.csv"), EarlierRows::kept).append(record, samples);
+  const std::string whole = text_of(path("run.csv"));
+  const std::string header = whole.substr(0, whole.find('\n') + 1);
+  record.variant = "second";
+  for (std::size_t torn = 0; torn < whole.size() - header.size(); ++torn) {
+    std::ofstream(path("run.csv"), std::ios::binary) << whole << whole.substr(header.size(), torn);
+    ResultFiles(path("run.csv"), EarlierRows::kept).append(record, samples);
+    const Table table = read_csv(path("run.csv"));
+    ASSERT_EQ(table.size(), 3U) << torn;
+    EXPECT_EQ(table[2], record_row(record));
+    EXPECT_TRUE(text_of(path("run.csv")).starts_with(whole)) << torn;
+  }
+  EXPECT_EQ(read_csv(path("run.samples.csv")).size(), 2 + whole.size() - header.size());
+  for (const std::string& birth : {std::string(), header.substr(0, 20), header}) {
+    std::ofstream(path("run.csv"), std::ios::binary) << birth;
+    { const ResultFiles files(path("run.csv"), EarlierRows::kept); }
+    EXPECT_EQ(text_of(path("run.csv")), header);
+  }
+}
+
+TEST_F(RecordFiles, WithOtherColumnsAreRefusedAndStayWhereRowsAreToBeKept) {
+  for (const std::string text : {"old\nold\n", "no line end", "\n"}) {
+    std::ofstream(path("run.csv"), std::ios::binary) << text;
+    EXPECT_THAT([&] { ResultFiles(path("run.csv"), EarlierRows::kept); },
+                ThrowsMessage<Error>(HasSubstr("run.csv")));
+    EXPECT_EQ(text_of(path("run.csv")), text);
+  }
+}
+
 TEST_F(RecordFiles, ThatCannotBeMadeAreAnErrorThatNamesTheFile) {
   for (const std::string& bad : {path("absent/run.csv"), folder_.string()}) {
     EXPECT_THAT([&] { CsvFile(bad, {"a"}); }, ThrowsMessage<Error>(HasSubstr(bad)));

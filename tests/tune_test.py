@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """fusebench tune as a user meets it. Usage: tune_test.py FUSEBENCH [unittest arguments].
 
-Catches constraints that mean something else than in Python, counts that are not exact, and foreign or broken
-files that are read all the same.
+Catches constraints that mean something else than in Python, counts that are not exact, foreign or broken
+files that are read all the same, options that do nothing, and results that a search loses when it goes on.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import itertools
 import json
 import os
 import random
+import re
 import subprocess
 import sys
 import unittest
@@ -39,6 +40,47 @@ def t1(parameters: dict[str, object], conditions: list[str]) -> dict[str, object
     return {"ConfigurationSpace": {
         "TuningParameters": [{"Name": name, "Type": "int", "Values": values} for name, values in parameters.items()],
         "Conditions": [{"Parameters": [], "Expression": condition} for condition in conditions]}}
+
+
+class Options(Case):
+    """Each option does something in some uses and is refused in the others."""
+
+    VALUES = {"--space": "s.json", "--import": "i.json", "--replay": "r.json", "--export-t4": "t4.json", "--repeats": 2,
+              "--cutoff": 0.9, "--filter": "x", "--strategy": "local", "--budget": 5, "--seed": 3, "--csv": "c.csv",
+              "--operator": "residual_epilogue", "--device": "cpu", "--kernels": ".", "--problem": "quick", "--battery": "quick",
+              "--timeout": 60, "--max-samples": 5, "--max-time": 1, "--log": "l.jsonl", "--final": 2, "--compilers": 1,
+              "--wisdom": "w"}
+    FLAGS = {"--count", "--score", "--pin", "--quiet", "--no-wisdom"}
+    SEARCH_AND_REPLAY = {"--strategy", "--budget", "--seed", "--csv"}
+    ALLOWED = {"--space": {"--space", "--count"},
+               "--import": {"--import", "--export-t4", "--filter"},
+               "--replay": {"--replay", "--repeats", "--score", "--cutoff", "--filter", *SEARCH_AND_REPLAY}}
+
+    def test_an_option_that_does_nothing_is_refused_in_every_use(self) -> None:
+        options = set(re.findall(r"(?m)^ +(?:-h,)?(--[a-z0-9-]+)", tune("--help").stdout)) - {"--help"}
+        self.assertEqual(options, set(self.VALUES) | self.FLAGS)
+        of_others = set().union(*self.ALLOWED.values())
+        searching = options - of_others | {"--filter"} | self.SEARCH_AND_REPLAY
+        for use, allowed in [*self.ALLOWED.items(), ("", searching)]:
+            # Files that are not there: what is accepted ends at the first of them, and a search at its operator.
+            given = [use, str(self.folder / "none")] if use else ["--operator", "nothing"]
+            for option in sorted(options - {use, "" if use else "--operator"}):
+                if not use and option in self.ALLOWED:
+                    continue
+                with self.subTest(use=use, option=option):
+                    value = [] if option in self.FLAGS else [str(self.VALUES[option])]
+                    result = tune(*given, option, *value)
+                    if option in self.ALLOWED:
+                        self.assert_one_clear_line(result, "exclude one another")
+                    elif option in allowed:
+                        self.assertNotIn(option + " needs", result.stderr)
+                        self.assertNotIn(option + " does nothing", result.stderr)
+                    else:
+                        self.assert_one_clear_line(result, option)
+                        self.assertRegex(result.stderr, f"{option} (needs --|does nothing with {use};)")
+        self.assert_one_clear_line(tune("--count"), "--count needs --space")
+        self.assert_one_clear_line(tune("--export-t4", "x"), "--export-t4 needs --import")
+        self.assertEqual(list(self.folder.iterdir()), [])
 
 
 class RandomExpression:
@@ -132,6 +174,11 @@ class Space(Case):
             path = self.write("t1.json", document)
             with self.subTest(document=document):
                 self.assert_one_clear_line(tune("--space", path, "--count"), str(path), *words)
+        recorded = {"cache": cache(SEED), "T4": {"results": []},
+                    "log": '{"fusebench_tuning_log":2,"operator":"o","problem":"p","device":"cpu","device_name":"d"}\n'}
+        for what, document in recorded.items():
+            path = self.write("recorded.json", document)
+            self.assert_one_clear_line(tune("--space", path), "no T1 file", what, "replay it with --replay")
         self.assert_one_clear_line(tune("--space", self.folder / "none.json", "--count"), "none.json", "No such file")
         self.assert_one_clear_line(tune("--space", self.folder, "--count"), "folder")
 
@@ -209,7 +256,32 @@ class Replay(Case):
             self.assertIn(f"budget {draws} draws", result.stdout)
         for budget in ("0", "-1", "x", "101%", "5x", "5m", ""):
             result = tune("--replay", self.cache, "--budget", budget or " ")
-            self.assert_one_clear_line(result, "--budget")
+            self.assert_one_clear_line(result, "--budget", *(["at most 100%"] if budget.endswith("%") else []))
+
+    def test_a_cache_that_is_not_closed_is_read_and_that_is_said(self) -> None:
+        text = self.cache.read_text()
+        self.assertTrue(text.endswith("}}}"))
+        path = self.write("open.json", text[:-2] + ",")
+        result = tune("--replay", path, "--repeats", 1, "--strategy", "random")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertRegex(result.stderr, "^open: the cache is not closed[^\n]*\n$")
+        exported = tune("--import", path, "--export-t4", self.folder / "t4.json")
+        self.assertRegex(exported.stderr, "^[^\n]*open.json: the cache is not closed[^\n]*\n$")
+        self.assertEqual(tune("--replay", self.cache, "--repeats", 1, "--strategy", "random").stderr, "")
+
+    def test_no_score_is_given_where_random_search_is_expected_beside_the_optimum(self) -> None:
+        values = [1.0, 1.001, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]
+        entries = {str(i): {"p": i, "time": time, "times": [time]} for i, time in enumerate(values)}
+        path = self.write("small.json", {"device_name": "made up", "kernel_name": "k", "tune_params_keys": ["p"],
+                                         "tune_params": {"p": list(range(8))}, "objective": "time", "cache": entries})
+        scores = self.folder / "scores.csv"
+        result = tune("--replay", path, "--budget", 4, "--repeats", 3, "--csv", scores)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertRegex(result.stdout, r"\nmodel +- +- +\+")
+        self.assertIn("no P: after 2 draws", result.stdout)
+        (row,) = csv.DictReader(scores.read_text().splitlines())
+        self.assertEqual((row["score"], row["score_by_cost"]), ("", ""))
+        self.assertIn(" +- ", tune("--replay", path, "--budget", 1, "--repeats", 3).stdout)
 
     def test_bad_input_gets_one_line_and_nothing_is_overwritten(self) -> None:
         before = self.cache.read_bytes()
@@ -264,6 +336,78 @@ class Live(Case):
         done = self.search(5, "--final", 0)  # nothing is left to measure but the controls
         self.assertEqual(self.entries(), after, done.stderr)
 
+    def rows(self, path: Path) -> list[dict[str, str]]:
+        with path.open(newline="") as file:
+            return list(csv.DictReader(file, strict=True))
+
+    def test_a_search_that_goes_on_loses_no_row_of_its_results(self) -> None:
+        results = self.folder / "r.csv"
+        self.search(3, "--final", 0, "--no-wisdom", "--csv", results)
+        before, whole = self.rows(results), results.read_text()
+        samples = (self.folder / "r.samples.csv").read_text()
+        results.write_text(whole + whole.splitlines()[-1][:40])  # as a kill leaves it
+        again = self.search(4, "--final", 0, "--no-wisdom", "--csv", results)
+        self.assertIn("3 of 24 known from", again.stderr)
+        after = self.rows(results)
+        self.assertEqual(after[:len(before)], before)
+        measured = [row["configuration"] for row in after if row["operator"] != "control"]
+        self.assertEqual((len(measured), len(set(measured))), (4, 4))
+        self.assertTrue((self.folder / "r.samples.csv").read_text().startswith(samples))
+        other = self.write("other.csv", "precious\n")
+        self.assert_one_clear_line(self.search(5, "--final", 0, "--no-wisdom", "--csv", other), "other.csv", "another file")
+        self.assertEqual(other.read_text(), "precious\n")
+
+    def test_going_on_says_what_is_known_and_what_is_left_out_and_why(self) -> None:
+        self.search(3, "--final", 0, "--no-wisdom")
+        log = self.folder / "log.jsonl"
+        header, *lines = log.read_text().splitlines()
+        entries = [json.loads(line) for line in lines]
+        entries[1]["source"] = "0" * 32
+        entries[2]["configuration"] = "chunk=7,unroll=4,store=cached"
+        log.write_text("\n".join([header, *map(json.dumps, entries)]) + "\n")
+        result = self.search(1, "--final", 0, "--no-wisdom")
+        self.assertIn(f"1 of 24 known from {log}; 1 left out: no configuration of the space; "
+                      "1 left out: of other sources of the variant\n", result.stderr)
+
+    def test_the_final_counts_apart_and_the_search_to_its_end(self) -> None:
+        result = self.search(4, "--final", 2, "--no-wisdom")
+        counted = [tuple(map(int, pair)) for pair in re.findall(r"(?m)^\[(\d+)/(\d+)\]", result.stderr)]
+        self.assertEqual(counted, [(i, len(counted)) for i in range(1, len(counted) + 1)])
+        final = [tuple(map(int, pair)) for pair in re.findall(r"(?m)^\[final (\d+)/(\d+)\]", result.stderr)]
+        if sum(entry["outcome"] == "passed" for entry in self.entries()) > 1:
+            self.assertGreater(len(final), 0)
+            self.assertEqual(final, [(i, final[0][1]) for i in range(1, len(final) + 1)])
+
+    def test_a_final_for_which_no_time_is_left_is_none(self) -> None:
+        result = self.search("0.001s", "--no-wisdom")
+        self.assertIn("no time is left for a final", result.stderr)
+        self.assertEqual(self.entries("final"), [])
+        self.assertNotIn("[final", result.stderr)
+
+    def test_a_problem_that_no_memory_holds_is_refused_at_once(self) -> None:
+        log = self.folder / "log.jsonl"
+        result = tune("--operator", "residual_epilogue", "--device", "cpu", "--problem", "100000,1000,1000,100,10", "--log", log,
+                      "--wisdom", self.folder / "wisdom")
+        self.assert_one_clear_line(result, "n=100000", "GB")
+        self.assertEqual(list(self.folder.iterdir()), [])
+
+    def test_wisdom_that_cannot_be_read_costs_only_itself(self) -> None:
+        file = self.known()
+        good = file.read_text()
+        for name, text in (("0.json", "{"), ("package.json", '{"name": "another program"}')):
+            (file.parent / name).write_text(text)
+        result = self.search(1, "--final", 0)
+        self.assertIn(result.returncode, (0, 1))
+        for name in ("0.json", "package.json"):
+            self.assertRegex(result.stderr, f"(?m)^fusebench: wisdom left out: .*{name}")
+        verified = subprocess.run([PROGRAM, "verify", "--operator", "residual_epilogue", "--filter", "cpu_in_place", "--battery",
+                                   "timed", "--problem", "1,4,3,5,7", "--wisdom", file.parent], text=True, capture_output=True,
+                                  timeout=300, check=False)
+        self.assertEqual(verified.returncode, 0, verified.stderr)
+        self.assertRegex(verified.stderr, "(?m)^fusebench: wisdom left out: .*0.json.*take the file away$")
+        self.assertIn(f"wisdom in {file.parent}: cpu_in_place ", verified.stderr)
+        self.assertEqual(json.loads(file.read_text()).keys(), json.loads(good).keys())
+
     def test_what_was_measured_of_other_sources_or_verified_otherwise_is_measured_again(self) -> None:
         self.search(2, "--final", 0)
         log = self.folder / "log.jsonl"
@@ -298,12 +442,13 @@ class Live(Case):
             self.assertEqual(result.returncode, 0, result.stderr)
             return result.stderr
 
-        chosen = f"wisdom: cpu_in_place {wisdom['configuration']}: "
+        chosen = f"wisdom in {self.folder / 'wisdom'}: cpu_in_place {wisdom['configuration']}: "
         self.assertIn(chosen + "exact\n", run("1,4,3,5,7"))
         self.assertIn(chosen + "other problem: n=1,c=4,d=3,h=5,w=7\n", run("1,4,3,5,8"))
         self.assertNotIn("wisdom", run("1,4,3,5,7", "--configuration", "default"))
         (self.folder / "empty").mkdir()
-        self.assertIn("of which nothing is known", run("1,4,3,5,7", folder=self.folder / "empty"))
+        self.assertIn(f"wisdom in {self.folder / 'empty'}: nothing is known of 1 variant, which takes the default\n",
+                      run("1,4,3,5,7", folder=self.folder / "empty"))
         missing = subprocess.run([PROGRAM, "verify", "--wisdom", self.folder / "none"], text=True, capture_output=True, check=False)
         self.assert_one_clear_line(missing, "--wisdom", str(self.folder / "none"))
         files[0].write_text(json.dumps(wisdom | {"source": "0" * 32}))
@@ -396,6 +541,9 @@ class Live(Case):
         self.assert_one_clear_line(tune(*here, "--csv", self.folder / "x.csv", "--log", samples), "with its samples", "--log")
         samples.rename(log)
         self.assert_one_clear_line(tune(*here[:-1], "--log", log, "--wisdom", "/proc/none"), "/proc/none", "--no-wisdom")
+        self.assert_one_clear_line(tune(*here[:-1], "--log", log, "--wisdom", self.folder / "none" / "w"), "none", "make it first")
+        self.assert_one_clear_line(tune(*here, "--log", self.folder / "new.jsonl.gz"), "new.jsonl.gz", "without .gz")
+        self.assertFalse((self.folder / "none").exists() or (self.folder / "new.jsonl.gz").exists())
         self.assertEqual(log.read_bytes(), before)
         with gzip.open(self.folder / "log.gz", "wb") as file:
             file.write(before)

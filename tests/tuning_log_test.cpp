@@ -121,6 +121,26 @@ TEST_F(TuningLogTest, RefusesOtherVersionsAndOtherFilesAndLeavesThem) {
   EXPECT_EQ(text(), before);
 }
 
+TEST_F(TuningLogTest, RefusesAMedianThatIsNoTimeByItsLine) {
+  { TuningLog(path_, target_).append(entry("v", "a=1", 7.5)); }
+  const std::string good = text();
+  const std::string line = good.substr(good.find('\n') + 1);
+  const auto with = [&](const std::string& median, const std::string& outcome) {
+    std::string bad = line;
+    bad.replace(bad.find("7.5"), 3, median);
+    return bad.replace(bad.find("passed"), 6, outcome);
+  };
+  for (const auto& bad : {with("0.0", "passed"), with("-7.5", "passed"), with("-7.5", "wrong"),
+                          with("1e999", "passed"), with("null", "passed")}) {
+    write(good + bad);
+    EXPECT_THAT([&] { TuningLog(path_, target_); }, ThrowsMessage<Error>(HasSubstr("log.jsonl:3")))
+        << bad;
+    EXPECT_EQ(text(), good + bad);
+  }
+  write(good + with("0.0", "wrong"));
+  EXPECT_EQ(TuningLog(path_, target_).entries().size(), 2U);
+}
+
 TEST_F(TuningLogTest, IsWrittenByOneSearchAtATime) {
   TuningLog log(path_, target_);
   log.append(entry("v", "a=1", 7.5));

@@ -1,11 +1,12 @@
 // One variant's search. Catches a default that is not measured, entries of other sources that are taken up, a
-// configuration proposed twice, what is known to be good left out by a small budget, a final that favours whoever comes first in
+// configuration proposed twice, a default that noise has replaced, what is known to be good left out by a small budget, a final that favours whoever comes first in
 // a round or crowns who failed in it, and kernels compiled twice.
 #include "harness/cli/variant_search.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
 #include <set>
 
 #include "harness/core/error.hpp"
@@ -99,20 +100,26 @@ TEST(VariantSearch, TakesUpOnlyWhatHasTheSameBasisAndIsAConfiguration) {
   TuningEntry other = entry;
   other.basis.source = "before";
   EXPECT_FALSE(one->take_up(other));
+  EXPECT_EQ(one->obstacle_to(other), "of other sources of the variant");
   other = entry;
   other.basis.toolkit = "another";
   EXPECT_FALSE(one->take_up(other));
+  EXPECT_EQ(one->obstacle_to(other), "of another compiler");
   other = entry;
   other.variant = "cpu_threads";
   EXPECT_FALSE(one->take_up(other));
   other = entry;
   other.configuration = "chunk=7,unroll=1,store=cached";
   EXPECT_FALSE(one->take_up(other));
+  EXPECT_EQ(one->obstacle_to(other), "no configuration of the space");
   other = entry;
   other.stage = "final";
   EXPECT_FALSE(one->take_up(other));
   EXPECT_EQ(one->done(), 0U);
+  EXPECT_FALSE(one->knows(entry.configuration));
+  EXPECT_EQ(one->obstacle_to(entry), "");
   EXPECT_TRUE(one->take_up(entry));
+  EXPECT_TRUE(one->knows(entry.configuration));
   EXPECT_FALSE(one->take_up(entry));
   EXPECT_EQ(one->done(), 1U);
   EXPECT_NE(one->space().to_string(one->propose().value()), entry.configuration);
@@ -184,6 +191,48 @@ TEST(Final, ChoosesByTheRoundsAndGivesTheGainOverTheDefault) {
   ASSERT_TRUE(champion.of_ratio);
   EXPECT_DOUBLE_EQ(champion.of_ratio->low, 1.5);
   EXPECT_THAT(champion.ties, SizeIs(2));
+}
+
+// Runs `steps` of a final of four; in round r the default takes usual[r], the others 100 and a little more each.
+void run_final(VariantSearch& one, std::size_t steps, const std::vector<double>& usual) {
+  std::map<std::size_t, std::size_t> round;
+  while (steps-- > 0) {
+    const std::size_t index = one.next_in_final().value();
+    const bool is_usual = one.space().to_string(index) == one.item().job.configuration;
+    const double time = is_usual ? usual[round[index]] : 100.0 + static_cast<double>(index);
+    ++round[index];
+    one.learn_in_final(time);
+  }
+}
+
+TEST(Final, KeepsTheDefaultWhereNothingCanBeToldToBeFaster) {
+  const auto one = with_final();
+  const std::string usual = one->item().job.configuration;
+  run_final(*one, one->final_steps(), {99.0, 120.0, 120.0, 120.0, 120.0, 120.0, 120.0});
+  const Champion champion = one->champion();
+  EXPECT_EQ(champion.configuration, usual);
+  EXPECT_TRUE(champion.kept_default);
+  EXPECT_DOUBLE_EQ(champion.median_ns, 120.0);
+  EXPECT_DOUBLE_EQ(champion.default_ratio, 1.0);
+  EXPECT_FALSE(champion.of_ratio);
+  ASSERT_FALSE(champion.ties.empty());
+  EXPECT_THAT(champion.ties, testing::Not(testing::Contains(usual)));
+}
+
+TEST(Final, ThatIsEndedEarlyIsDecidedByItsWholeRoundsAndClaimsNoInterval) {
+  const std::vector<double> usual(VariantSearch::rounds, 120.0);
+  for (std::size_t steps = 0; steps <= 4 * VariantSearch::rounds; ++steps) {
+    const auto one = with_final();
+    run_final(*one, steps, usual);
+    const std::size_t done = steps / 4;
+    EXPECT_EQ(one->final_rounds(), done);
+    const Champion champion = one->champion();
+    EXPECT_NE(champion.configuration, one->item().job.configuration);
+    EXPECT_EQ(champion.of_ratio.has_value(), done == VariantSearch::rounds);
+    const auto entries = one->final_entries();
+    EXPECT_THAT(entries, SizeIs(done < VariantSearch::least_rounds ? 0 : 4)) << steps;
+    for (const TuningEntry& entry : entries) EXPECT_THAT(entry.samples_ns, SizeIs(done));
+  }
 }
 
 TEST(Final, WhoFailsLeaves) {

@@ -184,17 +184,20 @@ TEST(ReadWisdom, ReadsAFolderByNameAndNoFolderAsNothing) {
   const fs::path folder =
       fs::path(testing::TempDir()) / ("wisdom_test." + std::to_string(getpid()));
   fs::remove_all(folder);
-  EXPECT_TRUE(read_wisdom(folder.string()).empty());
+  EXPECT_TRUE(read_wisdom(folder.string()).known.empty());
   fs::create_directories(folder);
   std::ofstream(folder / "b.json") << wisdom_text(wisdom("b", "n=1", 1));
   std::ofstream(folder / "a.json") << wisdom_text(wisdom("a", "n=1", 1));
   std::ofstream(folder / "README") << "no wisdom";
-  const std::vector<Wisdom> all = read_wisdom(folder.string());
-  ASSERT_EQ(all.size(), 2U);
-  EXPECT_EQ(all[0].device_name, "a");
-  std::ofstream(folder / "c.json") << "{";
-  EXPECT_THAT([&] { (void)read_wisdom(folder.string()); },
-              ThrowsMessage<Error>(HasSubstr("c.json")));
+  // What is broken or another program's hides nothing else.
+  std::ofstream(folder / "0.json") << "{";
+  std::ofstream(folder / "c.json") << "{\"name\": \"a package\"}";
+  const WisdomFolder found = read_wisdom(folder.string());
+  ASSERT_EQ(found.known.size(), 2U);
+  EXPECT_EQ(found.known[0].device_name, "a");
+  ASSERT_EQ(found.unreadable.size(), 2U);
+  EXPECT_THAT(found.unreadable[0], AllOf(HasSubstr("0.json"), HasSubstr("not JSON")));
+  EXPECT_THAT(found.unreadable[1], AllOf(HasSubstr("c.json"), HasSubstr("take the file away")));
   EXPECT_THAT([&] { (void)read_wisdom((folder / "a.json").string()); },
               ThrowsMessage<Error>(AllOf(HasSubstr("a.json"), HasSubstr("--wisdom"))));
   fs::remove_all(folder);

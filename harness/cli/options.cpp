@@ -1,6 +1,9 @@
 #include "harness/cli/options.hpp"
 
+#include <fmt/format.h>
+
 #include <charconv>
+#include <cstdio>
 #include <system_error>
 
 #include "harness/core/error.hpp"
@@ -28,6 +31,14 @@ CLI::Validator whole_64_bits() {
           ""};
 }
 
+std::vector<Wisdom> known_wisdom(const std::string& folder) {
+  WisdomFolder found = read_wisdom(folder);
+  for (const std::string& line : found.unreadable) {
+    fmt::print(stderr, "fusebench: wisdom left out: {}\n", line);
+  }
+  return std::move(found.known);
+}
+
 void SelectionOptions::add_to(CLI::App& app) {
   app.add_option("--operator", operator_name, "only this operator (default: all)");
   app.add_option("--filter", filter, "only what matches REGEX in 'operator variant'")
@@ -46,7 +57,7 @@ Selection SelectionOptions::selection() const {
                       .filter = filter,
                       .problem = problem,
                       .configuration = configuration};
-  if (configuration == "wisdom") selection.wisdom = read_wisdom(wisdom);
+  if (configuration == "wisdom") selection.wisdom = known_wisdom(wisdom);
   if (device != "all") selection.devices = {parse_device_kind(device)};
   return selection;
 }

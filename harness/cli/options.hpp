@@ -18,6 +18,10 @@ enum ExitCode : int { as_hoped = 0, negative_verdict = 1, no_verdict = 2 };
 [[nodiscard]] CLI::Validator more_than_zero();
 [[nodiscard]] CLI::Validator whole_64_bits();
 
+/// What a folder knows; a file in it that is no wisdom is left out with a line on standard error. Throws Error for a folder that
+/// cannot be read.
+[[nodiscard]] std::vector<Wisdom> known_wisdom(const std::string& folder);
+
 /// --operator, --filter, --device, --kernels
 struct SelectionOptions {
   void add_to(CLI::App& app);

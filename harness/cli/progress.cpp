@@ -22,8 +22,12 @@ std::string summary_of(const Record& record) {
 Progress::Progress(bool quiet) : quiet_(quiet), terminal_(isatty(STDERR_FILENO) != 0) {}
 
 void Progress::start(std::size_t index, std::size_t total, const Item& item) {
+  start(fmt::format("{}/{}", index, total), item);
+}
+
+void Progress::start(const std::string& place, const Item& item) {
   silent_ = quiet_ || !item.unavailable.empty();  // the table says why, once for all of them
-  head_ = fmt::format("[{}/{}] {} {}", index, total, item.job.operator_name, item.job.variant);
+  head_ = fmt::format("[{}] {} {}", place, item.job.operator_name, item.job.variant);
   if (item.show_configuration) head_ += " " + item.job.configuration;
   if (item.job.replica > 0) head_ += fmt::format(" (replica {})", item.job.replica);
   head_ += " ...";

@@ -13,6 +13,8 @@ class Progress {
  public:
   explicit Progress(bool quiet);
   void start(std::size_t index, std::size_t total, const Item& item);
+  /// `place` says where among the others it stands: "final 1/56".
+  void start(const std::string& place, const Item& item);
   /// Stands behind the item's name while it runs on a terminal, until the next one starts; elsewhere a line of its own, at most every
   /// half minute.
   void status(const std::string& text);

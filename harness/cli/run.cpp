@@ -17,6 +17,7 @@
 #include "harness/cli/replicas.hpp"
 #include "harness/cli/table.hpp"
 #include "harness/compare/comparison.hpp"
+#include "harness/compare/size.hpp"
 #include "harness/core/error.hpp"
 #include "harness/record/csv_reader.hpp"
 #include "harness/record/csv_writer.hpp"
@@ -121,7 +122,7 @@ std::vector<Record> peers_of(const RunOptions& options, const std::vector<Item>&
 }
 
 // Which configuration wisdom has chosen for each variant that runs and has a choice, and why.
-void tell_wisdom(const std::vector<Item>& items) {
+void tell_wisdom(const std::vector<Item>& items, const std::string& folder) {
   std::size_t unknown = 0;
   for (const Item& item : items) {
     if (item.wisdom.empty() || !item.unavailable.empty() || item.job.replica > 0) continue;
@@ -129,12 +130,14 @@ void tell_wisdom(const std::vector<Item>& items) {
     if (item.wisdom == "default: nothing is known") {
       ++unknown;
     } else {
-      fmt::print(stderr, "wisdom: {} {}: {}\n", item.job.variant, item.job.configuration,
-                 item.wisdom);
+      fmt::print(stderr, "wisdom in {}: {} {}: {}\n", folder, item.job.variant,
+                 item.job.configuration, item.wisdom);
     }
   }
   if (unknown > 0) {
-    fmt::print(stderr, "wisdom: the defaults of {} variants of which nothing is known\n", unknown);
+    fmt::print(stderr, "wisdom in {}: nothing is known of {}, which {} the default{}\n", folder,
+               counted(unknown, "variant"), unknown == 1 ? "takes" : "take",
+               unknown == 1 ? "" : "s");
   }
 }
 
@@ -162,7 +165,7 @@ int run(const RunOptions& options, bool measures) {
 
   Recorder recorder(options, std::move(traits));
   if (!options.quiet) {
-    tell_wisdom(items);
+    tell_wisdom(items, options.wisdom);
     fmt::print(stderr, "seed {}\n", options.seed());
   }
   const bool complete = run_session(items, session, recorder);

@@ -8,6 +8,7 @@
 #include "harness/cli/options.hpp"
 #include "harness/cli/output_files.hpp"
 #include "harness/cli/tune_live.hpp"
+#include "harness/cli/tune_modes.hpp"
 #include "harness/cli/tune_replay.hpp"
 #include "harness/core/error.hpp"
 #include "harness/record/whole_file.hpp"
@@ -27,6 +28,7 @@ struct TuneOptions : ReplayOptions {
   std::string log;
   std::string wisdom = "results/wisdom";
   bool no_wisdom = false;
+  bool chose_wisdom = false;
   std::size_t finalists = 8;
   std::size_t compilers = 0;
   RunOptions run;  // of a search on a device
@@ -54,15 +56,13 @@ int convert(const TuneOptions& options) {
   const RecordedSpace& recorded = spaces.front().recorded;
   check_output_files(std::array{OutputFile{"--export-t4", options.export_t4}},
                      std::array{options.import});
+  if (recorded.unclosed) tell_unclosed(options.import);
   write_whole_file(options.export_t4, t4_text(recorded));
   fmt::print("{} configurations written to {}\n", recorded.space.size(), options.export_t4);
   return as_hoped;
 }
 
 int tune(const TuneOptions& options) {
-  const int jobs = (options.space.empty() ? 0 : 1) + (options.files.empty() ? 0 : 1) +
-                   (options.import.empty() ? 0 : 1);
-  if (jobs > 1) throw Error("--space, --replay and --import exclude one another; give one of them");
   if (!options.space.empty()) return count(options);
   if (!options.import.empty()) return convert(options);
   if (!options.files.empty()) {
@@ -75,6 +75,7 @@ int tune(const TuneOptions& options) {
                    .budget = options.budget,
                    .log = options.log,
                    .wisdom = options.no_wisdom ? "" : options.wisdom,
+                   .chose_wisdom = options.chose_wisdom,
                    .finalists = options.finalists,
                    .compilers = options.compilers};
   if (options.strategy == "all") throw Error("--strategy all is for --replay; choose one");
@@ -100,9 +101,10 @@ Command add_tune_command(CLI::App& program) {
       ->type_name("FILE");
   app->add_option("--strategy", options->strategy, "the search strategy, or all")
       ->capture_default_str();
-  app->add_option("--budget", options->budget,
-                  "200 configurations, 10% of the space, or 5m (default: a tenth of it and at "
-                  "least 32; of --replay the methodology's)")
+  app->add_option(
+         "--budget", options->budget,
+         "200 configurations, 10% of the space, or 5m for the whole command with its finals "
+         "(default: a tenth of the space and at least 32; of --replay the methodology's)")
       ->type_name("N|N%|TIME");
   app->add_option("--repeats", options->repeats, "searches of --replay, each with its own seed")
       ->check(CLI::Range(1, 1'000'000))
@@ -116,9 +118,9 @@ Command add_tune_command(CLI::App& program) {
       ->check(whole_64_bits())
       ->capture_default_str();
   app->add_option("--csv", options->csv,
-                  "write every result of this command as 'run' does, over what FILE holds (what "
-                  "--log knows is not written again); of --replay the scores, and FILE's "
-                  ".curves.csv for scripts/report")
+                  "write every result of this command as 'run' does, over what FILE holds or, with "
+                  "--log, behind it (what the log knows is not written again); of --replay the "
+                  "scores, and FILE's .curves.csv for scripts/report")
       ->type_name("FILE");
   app->add_option(
          "--import", options->import,
@@ -173,7 +175,11 @@ Command add_tune_command(CLI::App& program) {
                        "Example: fusebench tune --space convolution_T1.json --count\n"
                        "Example: fusebench tune --replay convolution_A100.json.gz --strategy all "
                        "--repeats 100 --score");
-  return {app, [options] { return tune(*options); }};
+  return {app, [options, app] {
+            check_tune_options(*app);
+            options->chose_wisdom = app->get_option("--wisdom")->count() > 0;
+            return tune(*options);
+          }};
 }
 
 }  // namespace fusebench

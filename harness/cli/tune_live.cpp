@@ -18,8 +18,10 @@
 #include "harness/core/error.hpp"
 #include "harness/device/cuda/compiler.hpp"
 #include "harness/session/variant_sources.hpp"
+#include "harness/tune/text_file.hpp"
 #include "harness/tune/variant_space.hpp"
 #include "harness/tune/wisdom.hpp"
+#include "harness/verify/workbench.hpp"
 
 namespace fusebench {
 namespace {
@@ -50,24 +52,48 @@ struct Chosen {
   std::vector<Item> controls;
   std::vector<Item> variants;
   std::vector<std::string> left_out;  // each with why
+  std::string too_large;              // the last of these whose problem no memory holds
 };
 
+// Nothing of a problem that is too large can be measured, which need not be tried of each configuration.
+std::string too_large(const Item& item, const DeviceTraits& device) {
+  std::int64_t bytes = 0;
+  for (const TensorSpec& spec : item.op->tensors(item.op->parse_problem(item.job.problem))) {
+    bytes += element_count(spec.shape) * static_cast<std::int64_t>(sizeof(float));
+  }
+  try {
+    const std::string what = "problem " + item.job.problem;
+    require_memory(what, bytes, device);
+    require_memory(what, bytes, probe_device(DeviceKind::cpu).traits.value_or(DeviceTraits{}));
+  } catch (const Unavailable& reason) {
+    return reason.what();
+  }
+  return "";
+}
+
 // What can be searched. Throws Error when nothing can, with a reason.
-Chosen plan_of(const LiveOptions& options, const SessionOptions& session) {
+Chosen plan_of(const LiveOptions& options, const SessionOptions& session, Tuner::Devices& devices) {
   Chosen plan;
   for (Item& item : plan_session(options.run.selection(), session)) {
+    if (item.unavailable.empty() && !devices.contains(item.device)) {
+      devices[item.device] = probe_device(item.device).traits.value_or(DeviceTraits{});
+    }
     if (item.job.control) {
       plan.controls.push_back(std::move(item));
     } else if (!item.unavailable.empty()) {
       plan.left_out.push_back(item.job.variant + ": " + item.unavailable);
     } else if (item.variant->info().parameters.parameters().empty()) {
       plan.left_out.push_back(item.job.variant + ": it has no parameters");
+    } else if (std::string why = too_large(item, devices[item.device]); !why.empty()) {
+      plan.too_large = item.job.variant + ": " + why;
+      plan.left_out.push_back(plan.too_large);
     } else {
       plan.variants.push_back(std::move(item));
     }
   }
   if (plan.variants.empty()) {
-    throw Error("nothing that was chosen can be tuned here: {}", plan.left_out.back());
+    throw Error("nothing that was chosen can be tuned here: {}",
+                plan.too_large.empty() ? plan.left_out.back() : plan.too_large);
   }
   const Item& first = plan.variants.front();
   const auto is_other = [&](const Item& item) {
@@ -84,19 +110,48 @@ void check_outputs(const LiveOptions& options) {
   std::vector<OutputFile> outputs = results_files(options.run.csv);
   outputs.push_back({"--log", options.log});
   check_output_files(outputs, {});
+  if (options.log.ends_with(".gz")) {
+    throw Error("--log {}: a log is appended to, so it is plain; name it without .gz, and if it is "
+                "there gunzip it first",
+                options.log);
+  }
 }
 
 // A search may take hours, and is not to find out at its end that what it found cannot be kept.
-void prepare_wisdom(const std::string& folder) {
+void prepare_wisdom(const LiveOptions& options) {
+  namespace fs = std::filesystem;
+  const std::string& folder = options.wisdom;
   if (folder.empty()) return;
   std::error_code failed;
-  std::filesystem::create_directories(folder, failed);
+  // Of a name with a slip of the pen no path is made.
+  const fs::path around = (fs::path(folder) / "").parent_path().parent_path();
+  if (options.chose_wisdom && !around.empty() && !fs::is_directory(around, failed)) {
+    throw Error("cannot keep wisdom in {}: there is no folder {}; make it first, or choose another "
+                "with --wisdom, or --no-wisdom",
+                folder, around.string());
+  }
+  failed.clear();
+  fs::create_directories(folder, failed);
   const std::string reason = failed                                     ? failed.message()
                              : access(folder.c_str(), W_OK | X_OK) != 0 ? std::strerror(errno)
                                                                         : "";
   if (reason.empty()) return;
   throw Error("cannot keep wisdom in {}: {}; choose another folder with --wisdom, or --no-wisdom",
               folder, reason);
+}
+
+// What this search would replace must be wisdom. Throws Error where it is something else.
+void require_readable_wisdom(const std::string& folder, const Item& item,
+                             const DeviceTraits& traits) {
+  if (folder.empty()) return;
+  const std::string path =
+      (std::filesystem::path(folder) / wisdom_file_name({.operator_name = item.job.operator_name,
+                                                         .variant = item.job.variant,
+                                                         .device_name = traits.name,
+                                                         .problem = item.job.problem}))
+          .string();
+  std::error_code ignored;
+  if (std::filesystem::exists(path, ignored)) (void)parse_wisdom(path, read_text_file(path));
 }
 
 // Whether anything is known of a search's configurations but that they cannot run here.
@@ -121,7 +176,7 @@ std::string failures_of(const VariantSearch& search) {
 
 void print_best(const Tuner::Searches& searches) {
   std::vector<std::vector<std::string>> rows = {{"variant", "best configuration", "median",
-                                                 "over default", "95%", "ties", "measured", "of",
+                                                 "over default", "98%", "ties", "measured", "of",
                                                  "failures"}};
   for (const auto& search : searches) {
     const Champion best = search->champion();
@@ -156,27 +211,24 @@ int tune_variants(const LiveOptions& options) {
   check_outputs(options);
   SessionOptions session = options.run.session();
   session.interrupted = interrupt_requested;
-  Chosen plan = plan_of(options, session);
   Tuner::Devices devices;
-  const std::vector<Wisdom> known =
-      options.wisdom.empty() ? std::vector<Wisdom>() : read_wisdom(options.wisdom);
+  Chosen plan = plan_of(options, session, devices);
+  const WisdomFolder wisdom = options.wisdom.empty() ? WisdomFolder() : read_wisdom(options.wisdom);
   Tuner::Searches searches;
   for (Item& item : plan.variants) {
     const ParameterSpace& parameters = item.variant->info().parameters;
-    if (!devices.contains(item.device)) {
-      devices[item.device] = probe_device(item.device).traits.value_or(DeviceTraits{});
-    }
     const DeviceTraits& traits = devices[item.device];
     SearchSpace space = variant_space(parameters, item.properties);
     const std::size_t budget = budget_of(options.budget, space.size());
     TuningBasis basis = basis_of(item, options, traits);
-    const WisdomMatch match = match_wisdom(known, item.variant->info(), item.job.problem, traits,
-                                           item.properties, basis.source);
+    const WisdomMatch match = match_wisdom(wisdom.known, item.variant->info(), item.job.problem,
+                                           traits, item.properties, basis.source);
+    require_readable_wisdom(options.wisdom, item, traits);
     searches.push_back(std::make_unique<VariantSearch>(std::move(item), std::move(space), budget,
                                                        std::move(basis)));
     searches.back()->begin(options.strategy, options.run.seed(), {match.configuration});
   }
-  prepare_wisdom(options.wisdom);
+  prepare_wisdom(options);
   std::optional<Foundry> foundry;
   const auto gpu = devices.find(DeviceKind::cuda);
   if (gpu != devices.end() && gpu->second.architecture && !kernel_cache_folder().empty()) {
@@ -190,6 +242,9 @@ int tune_variants(const LiveOptions& options) {
   if (!options.run.quiet) {
     fmt::print(stderr, "seed {}\n", options.run.seed());
     for (const std::string& one : plan.left_out) fmt::print(stderr, "not tuned: {}\n", one);
+  }
+  for (const std::string& line : wisdom.unreadable) {
+    fmt::print(stderr, "fusebench: wisdom left out: {}\n", line);
   }
   const bool complete = run_session([&] { return tuner.next(); }, tuner.expected(), session, tuner);
   print_best(tuner.searches());

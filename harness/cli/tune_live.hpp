@@ -14,6 +14,7 @@ struct LiveOptions {
   std::string budget;  ///< empty: a tenth of a variant's space, and at least 32 configurations
   std::string log;
   std::string wisdom;         ///< the folder that keeps the best; empty: none
+  bool chose_wisdom = false;  ///< it was named: the folder around it is not made
   std::size_t finalists = 8;  ///< how many of the best are measured again, in turn
   std::size_t compilers =
       0;  ///< processes that compile ahead; 0: as many as there are processors to spare

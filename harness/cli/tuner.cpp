@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
+#include <set>
 
 #include "harness/cli/table.hpp"
 #include "harness/core/added_time.hpp"
@@ -33,25 +35,53 @@ Tuner::Tuner(const LiveOptions& options, std::vector<Item> controls, Searches se
       searches_(std::move(searches)),
       devices_(std::move(devices)),
       foundry_(foundry),
-      provenance_(current_provenance()) {
-  if (!options.budget.empty()) budget_ = parse_budget(options.budget);
+      provenance_(current_provenance()),
+      budget_(options.budget.empty() ? Budget() : parse_budget(options.budget)),
+      shares_(budget_.seconds, searches_.size()) {
   if (!options.log.empty()) {
     const Item& first = searches_.front()->item();
     log_.emplace(options.log,
                  TuningTarget{first.job.operator_name, first.job.problem,
                               std::string(to_string(first.device)), devices_[first.device].name});
-    // Failures in a final come first: what a strategy was told once stays.
-    for (const char* stage : {"final", "search"}) {
-      for (const TuningEntry& entry : log_->entries()) {
-        if (entry.stage != stage) continue;
-        for (const auto& search : searches_) {
-          if (search->take_up(entry)) break;
-        }
+  }
+  // What the log knows is not measured again, and so must not leave the results.
+  if (!options.run.csv.empty()) {
+    csv_.emplace(options.run.csv, log_ ? EarlierRows::kept : EarlierRows::replaced);
+  }
+  take_up_log();
+  order_kernels();
+}
+
+void Tuner::take_up_log() {
+  if (!log_ || log_->entries().empty()) return;
+  // Failures in a final come first: what a strategy was told once stays.
+  for (const char* stage : {"final", "search"}) {
+    for (const TuningEntry& entry : log_->entries()) {
+      if (entry.stage != stage) continue;
+      for (const auto& search : searches_) {
+        if (search->take_up(entry)) break;
       }
     }
   }
-  if (!options.run.csv.empty()) csv_.emplace(options.run.csv);
-  order_kernels();
+  std::size_t known = 0;
+  std::size_t size = 0;
+  std::map<std::string, std::set<std::string>> left_out;  // configurations by why
+  for (const auto& search : searches_) {
+    known += search->done();
+    size += search->space().size();
+    for (const TuningEntry& entry : log_->entries()) {
+      if (entry.variant != search->item().job.variant || entry.stage != "search" ||
+          search->knows(entry.configuration)) {
+        continue;
+      }
+      left_out[search->obstacle_to(entry)].insert(entry.variant + " " + entry.configuration);
+    }
+  }
+  std::string line = fmt::format("{} of {} known from {}", known, size, options_->log);
+  for (const auto& [why, which] : left_out) {
+    line += fmt::format("; {} left out: {}", which.size(), why);
+  }
+  progress_.say(line);
 }
 
 std::size_t Tuner::expected() const {
@@ -73,18 +103,19 @@ std::optional<Item> Tuner::next_of(VariantSearch& search) {
   entry_ = {};
   if (stage_ == Stage::search) {
     {
-      const bool first_only = out_of_time();
+      const bool first_only = shares().search_is_over(options_->finalists, search.done());
       const AddedTime timer(entry_.search_ns);
       at_ = search.propose(first_only);
     }
     if (at_) return item_of(search, *at_);
-    search.begin_final(options_->finalists);
+    search.begin_final(finalists());
     stage_ = Stage::final;
   }
   if (stage_ == Stage::final) {
-    at_ = search.next_in_final();
-    if (!at_ && search.needs_another_final()) {
-      search.begin_final(options_->finalists);
+    const bool in_time = !shares().is_up();
+    if (in_time) at_ = search.next_in_final();
+    if (in_time && !at_ && search.needs_another_final()) {
+      search.begin_final(finalists());
       at_ = search.next_in_final();
     }
     if (at_) {
@@ -141,9 +172,18 @@ bool Tuner::times_the_cpu() const {
          (current_ < searches_.size() && searches_[current_]->item().device == DeviceKind::cpu);
 }
 
-void Tuner::on_start(std::size_t index, std::size_t total, const Item& item) {
-  const std::size_t more = stage_ == Stage::final ? searches_[current_]->final_steps_left() - 1 : 0;
-  progress_.start(index, std::max(total, index + more), item);
+// The final counts apart: how long it is nobody knows before the search has ended.
+void Tuner::on_start(std::size_t /*index*/, std::size_t /*total*/, const Item& item) {
+  if (at_ && stage_ == Stage::final) {
+    const VariantSearch& search = *searches_[current_];
+    const std::size_t steps = search.final_steps();
+    progress_.start(fmt::format("final {}/{}", steps - search.final_steps_left() + 1, steps), item);
+  } else {
+    const std::size_t others = started_items_++;
+    std::size_t left = at_ ? 0 : 1;  // a control is no longer among those that are expected
+    left += expected() - control_;
+    progress_.start(started_items_, std::max(started_items_, others + left), item);
+  }
   if (at_) progress_.status(status(*searches_[current_]));
 }
 
@@ -171,6 +211,7 @@ void Tuner::on_result(const JobResult& result) {
   search.learn(*at_, entry_.outcome, entry_.median_ns, entry_.samples_ns);
   spent_ns_ += entry_.total_ns + entry_.search_ns;
   ++measured_;
+  shares().add_step(entry_.total_ns * 1e-9);
 }
 
 // Who came through it is logged at its end; who failed at once, for the log says that it passed.
@@ -203,9 +244,18 @@ void Tuner::conclude(const VariantSearch& search) {
   const Champion champion = search.champion();
   for (TuningEntry& entry : search.final_entries()) log(std::move(entry));
   if (champion.configuration.empty()) return;
+  const std::string& variant = search.item().job.variant;
+  if (search.final_steps_left() > 0) {
+    const std::size_t done = search.final_rounds();
+    progress_.say(fmt::format("    {}: the time was up after {} of the final's {} rounds{}",
+                              variant, done, VariantSearch::rounds,
+                              done < VariantSearch::least_rounds ? ", too few to count" : ""));
+  }
   for (const std::string& tie : champion.ties) {
-    progress_.say(fmt::format("    {}: {} cannot be told from the best, {}",
-                              search.item().job.variant, tie, champion.configuration));
+    progress_.say(
+        fmt::format("    {}: {} cannot be told from {}, {}", variant, tie,
+                    champion.kept_default ? "the default, which stays the best" : "the best",
+                    champion.configuration));
   }
   if (options_->wisdom.empty()) return;
   try {
@@ -260,15 +310,17 @@ void Tuner::keep_wisdom(const VariantSearch& search, const Champion& champion) {
   progress_.say("    wisdom: " + path);
 }
 
-bool Tuner::out_of_time() {
-  if (!budget_ || !budget_->seconds) return false;
-  if (!share_ || share_->first != current_) {
-    const std::chrono::duration<double> all(*budget_->seconds);
-    const auto left = all - (Clock::now() - began_);
-    const auto mine = left / static_cast<double>(searches_.size() - current_);
-    share_ = {current_, Clock::now() + std::chrono::duration_cast<Clock::duration>(mine)};
+TimeShares& Tuner::shares() {
+  shares_.at(current_, ns_since(began_) * 1e-9);
+  return shares_;
+}
+
+std::size_t Tuner::finalists() {
+  const std::size_t most = shares().finalists(options_->finalists);
+  if (most == 0 && options_->finalists > 0) {
+    progress_.say("    no time is left for a final: the fastest median wins");
   }
-  return Clock::now() > share_->second;
+  return most;
 }
 
 std::string Tuner::time_left() const {
@@ -276,8 +328,8 @@ std::string Tuner::time_left() const {
   std::size_t left = 0;
   for (std::size_t i = current_; i < searches_.size(); ++i) left += searches_[i]->left();
   double seconds = spent_ns_ * 1e-9 / static_cast<double>(measured_) * static_cast<double>(left);
-  if (budget_ && budget_->seconds) {
-    seconds = std::min(seconds, std::max(0.0, *budget_->seconds - ns_since(began_) * 1e-9));
+  if (budget_.seconds) {
+    seconds = std::min(seconds, std::max(0.0, *budget_.seconds - ns_since(began_) * 1e-9));
   }
   if (seconds < 100) return fmt::format("; {:.0f} s left", seconds);
   return fmt::format("; {:.0f} min left", seconds / 60.0);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "harness/cli/progress.hpp"
+#include "harness/cli/time_shares.hpp"
 #include "harness/cli/tune_live.hpp"
 #include "harness/cli/variant_search.hpp"
 #include "harness/record/csv_writer.hpp"
@@ -55,7 +56,10 @@ class Tuner final : public SessionObserver {
   void keep_wisdom(const VariantSearch& search, const Champion& champion);
   [[nodiscard]] std::optional<std::string> worth_keeping(const VariantSearch& search,
                                                          const std::string& path) const;
-  [[nodiscard]] bool out_of_time();
+  void take_up_log();
+  /// With the clock and the search as they are now.
+  [[nodiscard]] TimeShares& shares();
+  [[nodiscard]] std::size_t finalists();
   [[nodiscard]] std::string status(const VariantSearch& search) const;
   [[nodiscard]] std::string time_left() const;
 
@@ -69,7 +73,8 @@ class Tuner final : public SessionObserver {
   Devices devices_;
   Foundry* foundry_;
   Provenance provenance_;
-  std::optional<Budget> budget_;
+  Budget budget_;
+  TimeShares shares_;
   std::optional<TuningLog> log_;
   std::optional<ResultFiles> csv_;
 
@@ -77,8 +82,7 @@ class Tuner final : public SessionObserver {
   TuningEntry entry_;              // of it, as far as it is known
   Clock::time_point began_ = Clock::now();
   Clock::time_point started_;
-  // A search's share of the time that was left when it began, so that the first leave some to the last.
-  std::optional<std::pair<std::size_t, Clock::time_point>> share_;
+  std::size_t started_items_ = 0;  // finals' left out
   bool has_kept_wisdom_ = true;
   double spent_ns_ = 0.0;     // on configurations measured by this command
   std::size_t measured_ = 0;  // how many

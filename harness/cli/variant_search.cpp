@@ -10,7 +10,6 @@
 namespace fusebench {
 namespace {
 
-constexpr std::size_t rounds = 7;  // the median ratio's interval is then the whole range, at 98%
 // What between two processes, minutes apart, the medians' intervals know nothing of.
 constexpr double slack = 1.01;
 constexpr std::size_t proposed_ahead = 32;
@@ -43,12 +42,25 @@ void VariantSearch::begin(const std::string& strategy, std::uint64_t seed,
   walk_.resize(std::min(walk_.size(), std::max(proposed_ahead, suspects * budget_)));
 }
 
+std::string VariantSearch::obstacle_to(const TuningEntry& entry) const {
+  if (entry.basis.source != basis_.source) return "of other sources of the variant";
+  if (entry.basis.toolkit != basis_.toolkit) return "of another compiler";
+  if (entry.basis.options != basis_.options) return "of other compiler options";
+  if (entry.basis.driver != basis_.driver) return "of another driver";
+  if (entry.basis.battery != basis_.battery) return "verified on another battery";
+  return index_of(space_, entry.configuration) ? "" : "no configuration of the space";
+}
+
+bool VariantSearch::knows(const std::string& configuration) const {
+  const auto index = index_of(space_, configuration);
+  return index && known_.contains(*index);
+}
+
 bool VariantSearch::take_up(const TuningEntry& entry) {
-  if (entry.variant != item_.job.variant || !(entry.basis == basis_)) return false;
+  if (entry.variant != item_.job.variant || !obstacle_to(entry).empty()) return false;
   const bool failed_in_final = entry.stage == "final" && entry.outcome != "passed";
   if (entry.stage != "search" && !failed_in_final) return false;
   const auto index = index_of(space_, entry.configuration);
-  if (!index) return false;
   if (failed_in_final && find(index) != nullptr) {
     fail(*index, entry.outcome);
     return true;
@@ -186,14 +198,28 @@ bool VariantSearch::has_passed(const std::string& configuration) const {
   return index && find(index) != nullptr;
 }
 
+std::size_t VariantSearch::final_steps() const { return rounds * final_.size(); }
+
 std::size_t VariantSearch::final_steps_left() const {
-  return rounds * final_.size() - std::min(step_, rounds * final_.size());
+  return final_steps() - std::min(step_, final_steps());
+}
+
+std::size_t VariantSearch::final_rounds() const {
+  std::size_t least = rounds;
+  bool any = false;
+  for (const Contestant& one : final_) {
+    if (one.failed) continue;
+    least = std::min(least, one.times_ns.size());
+    any = true;
+  }
+  return any ? least : 0;
 }
 
 std::vector<const VariantSearch::Contestant*> VariantSearch::survivors() const {
   std::vector<const Contestant*> all;
+  if (final_rounds() < least_rounds) return all;
   for (const Contestant& one : final_) {
-    if (!one.failed && one.times_ns.size() == rounds) all.push_back(&one);
+    if (!one.failed) all.push_back(&one);
   }
   return all;
 }
@@ -209,19 +235,31 @@ Champion VariantSearch::champion() const {
             .default_ratio = usual == nullptr ? 0.0 : usual->median_ns / leader->median_ns};
   }
   std::vector<std::vector<double>> times;
-  for (const Contestant* one : finalists) times.push_back(one->times_ns);
+  for (const Contestant* one : finalists) times.push_back(whole_rounds_of(*one));
   const ContestResult result = decide_contest(times);
-  Champion champion{.configuration = space_.to_string(finalists[result.winner]->index),
-                    .median_ns = result.standings[result.winner].median_ns};
+  std::size_t chosen = result.winner;
+  // Noise alone is no reason to leave the default.
+  for (std::size_t i = 0; i < finalists.size(); ++i) {
+    if (finalists[i]->index == default_ && result.standings[i].tied) chosen = i;
+  }
+  Champion champion{.configuration = space_.to_string(finalists[chosen]->index),
+                    .median_ns = result.standings[chosen].median_ns,
+                    .kept_default = chosen != result.winner};
   for (std::size_t i = 0; i < finalists.size(); ++i) {
     const Standing& standing = result.standings[i];
     if (finalists[i]->index == default_) {
-      champion.default_ratio = standing.ratio;
-      champion.of_ratio = standing.interval;
+      champion.default_ratio = champion.kept_default ? 1.0 : standing.ratio;
+      if (final_rounds() == rounds && i != chosen) champion.of_ratio = standing.interval;
     }
-    if (standing.tied) champion.ties.push_back(space_.to_string(finalists[i]->index));
+    if (i != chosen && (standing.tied || i == result.winner)) {
+      champion.ties.push_back(space_.to_string(finalists[i]->index));
+    }
   }
   return champion;
+}
+
+std::vector<double> VariantSearch::whole_rounds_of(const Contestant& one) const {
+  return {one.times_ns.begin(), one.times_ns.begin() + static_cast<std::ptrdiff_t>(final_rounds())};
 }
 
 std::vector<TuningEntry> VariantSearch::final_entries() const {
@@ -231,8 +269,8 @@ std::vector<TuningEntry> VariantSearch::final_entries() const {
                        .variant = item_.job.variant,
                        .configuration = space_.to_string(one->index),
                        .outcome = "passed",
-                       .median_ns = median(sorted(one->times_ns)),
-                       .samples_ns = one->times_ns,
+                       .median_ns = median(sorted(whole_rounds_of(*one))),
+                       .samples_ns = whole_rounds_of(*one),
                        .basis = basis_});
   }
   return entries;

@@ -22,12 +22,19 @@ struct Champion {
   std::string configuration;  ///< empty where none passed
   double median_ns = 0.0;
   double default_ratio = 0.0;  ///< the default's time over it; 0 where the default has none
-  std::optional<Interval> of_ratio = {};  ///< of that ratio, where there was a final
-  std::vector<std::string> ties = {};     ///< that could not be told from it
+  std::optional<Interval> of_ratio =
+      {};                              ///< of that ratio, at 98%, where a final had all its rounds
+  std::vector<std::string> ties = {};  ///< that could not be told from it
+  bool kept_default = false;  ///< it is the default, from which what was faster cannot be told
 };
 
 class VariantSearch {
  public:
+  static constexpr std::size_t rounds =
+      7;  ///< of a final: the median's interval is their whole range, at 98%
+  static constexpr std::size_t least_rounds =
+      3;  ///< of one that is ended early: fewer decide nothing
+
   /// `item` is of the default configuration; `basis` is what it is measured with.
   VariantSearch(Item item, SearchSpace space, std::size_t budget, TuningBasis basis);
   VariantSearch(const VariantSearch&) = delete;
@@ -40,6 +47,10 @@ class VariantSearch {
   /// Takes up what a log knows: what became of a configuration in a search, or its failure in a final, which outweighs that it
   /// had passed. False where it is of another basis, no configuration, or known already.
   bool take_up(const TuningEntry& entry);
+  /// Why an entry of this variant is not to be taken up: it was measured of or with something else, or is no configuration.
+  /// Empty where none of this holds.
+  [[nodiscard]] std::string obstacle_to(const TuningEntry& entry) const;
+  [[nodiscard]] bool knows(const std::string& configuration) const;
 
   /// The next configuration of the search; nothing at its end. The default and the first ones come whatever the budget, and
   /// nothing else where `first_only`.
@@ -59,10 +70,14 @@ class VariantSearch {
   /// What next_in_final() asked for: its time, or nothing where it failed, with the outcome. Then it leaves the final and is
   /// counted as failed.
   void learn_in_final(std::optional<double> median_ns, const std::string& outcome = "failed");
+  [[nodiscard]] std::size_t final_steps() const;
   [[nodiscard]] std::size_t final_steps_left() const;
+  /// Rounds that all who have not failed came through: what a final that is ended early is decided by.
+  [[nodiscard]] std::size_t final_rounds() const;
   /// Whether failures have left a final without the best that still passes, so that another must decide.
   [[nodiscard]] bool needs_another_final() const;
-  /// By the final; where nobody came through one, the best median of the search that no final has found failing.
+  /// By the final; where nobody came through three rounds of one, the best median of the search that no final has found
+  /// failing. The default, where it is in the final and cannot be told from who is faster.
   [[nodiscard]] Champion champion() const;
   /// Whether it was measured, in this search or in the log, and has not failed since.
   [[nodiscard]] bool has_passed(const std::string& configuration) const;
@@ -95,6 +110,7 @@ class VariantSearch {
   [[nodiscard]] const Passed* best() const;
   [[nodiscard]] Contestant& in_turn();
   [[nodiscard]] std::vector<const Contestant*> survivors() const;
+  [[nodiscard]] std::vector<double> whole_rounds_of(const Contestant& one) const;
   [[nodiscard]] bool is_contestant(std::size_t index) const;
   void fail(std::size_t index, const std::string& outcome);
 

@@ -12,6 +12,7 @@
 
 #include "harness/core/error.hpp"
 #include "harness/core/record_fields.hpp"
+#include "harness/record/csv_rows.hpp"
 
 namespace fusebench {
 namespace {
@@ -36,12 +37,44 @@ std::string quoted(const std::string& field) {
   return text;
 }
 
+// Bytes up to the end of the last whole row: one that was being written has no end, or one inside quotes only.
+std::size_t whole_rows(std::string_view text) {
+  std::size_t whole = 0;
+  bool quoted = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '"') quoted = !quoted;
+    if (text[i] == '\n' && !quoted) whole = i + 1;
+  }
+  return whole;
+}
+
+// What stays of a file whose rows are to be kept; 0 where it has none yet.
+std::size_t bytes_to_keep(const std::string& path, const std::vector<std::string>& header) {
+  std::error_code ignored;
+  if (!std::filesystem::exists(path, ignored)) return 0;
+  const std::string text = contents_of(path);
+  const std::string first = csv_line(header);
+  if (first.starts_with(text)) return 0;  // empty, or killed at birth
+  if (!text.starts_with(first)) {
+    throw Error("cannot go on in {}: its columns are not those that this program writes; choose "
+                "another file",
+                path);
+  }
+  return whole_rows(text);
+}
+
 }  // namespace
 
-CsvFile::CsvFile(std::string path, const std::vector<std::string>& header)
-    : path_(std::move(path)), file_(std::fopen(path_.c_str(), "we"), std::fclose) {
+CsvFile::CsvFile(std::string path, const std::vector<std::string>& header, EarlierRows earlier)
+    : path_(std::move(path)), file_(nullptr, std::fclose) {
+  const std::size_t kept = earlier == EarlierRows::kept ? bytes_to_keep(path_, header) : 0;
+  file_.reset(std::fopen(path_.c_str(), kept > 0 ? "ae" : "we"));
   if (!file_) throw Error("cannot write {}: {}", path_, std::strerror(errno));
-  append(header);
+  if (kept == 0) {
+    append(header);
+  } else if (ftruncate(fileno(file_.get()), static_cast<off_t>(kept)) != 0) {
+    throw Error("cannot write {}: {}", path_, std::strerror(errno));
+  }
   sync();
 }
 
@@ -69,11 +102,12 @@ void CsvFile::sync() {
   if (!kept) throw Error("cannot write {}: {}", path_, std::strerror(errno));
 }
 
-ResultFiles::ResultFiles(const std::string& path)
-    : records_(path, record_columns()),
+ResultFiles::ResultFiles(const std::string& path, EarlierRows earlier)
+    : records_(path, record_columns(), earlier),
       samples_(samples_path(path),
                {"run_id", "operator", "variant", "configuration", "problem", "device", "replica",
-                "sample", "ns", "sm_clock_mhz", "throttled"}) {}
+                "sample", "ns", "sm_clock_mhz", "throttled"},
+               earlier) {}
 
 void ResultFiles::append(const Record& record, std::span<const Sample> samples) {
   for (std::size_t i = 0; i < samples.size(); ++i) {

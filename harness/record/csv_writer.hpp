@@ -14,11 +14,16 @@ namespace fusebench {
 /// A row as a line with its end; what needs quotes has them.
 [[nodiscard]] std::string csv_line(const std::vector<std::string>& row);
 
+/// What becomes of the rows that a file holds already.
+enum class EarlierRows { replaced, kept };
+
 /// A file of rows. Throws Error naming the file when it cannot be made or a write fails (a full disk).
 class CsvFile {
  public:
-  /// Replaces `path` and writes the header.
-  CsvFile(std::string path, const std::vector<std::string>& header);
+  /// Replaces `path` and writes the header; or goes on behind the rows that it has, less a last one that was cut off.
+  /// Throws Error, and changes nothing, where rows are to be kept and the file has another header.
+  CsvFile(std::string path, const std::vector<std::string>& header,
+          EarlierRows earlier = EarlierRows::replaced);
 
   void append(const std::vector<std::string>& row);
   /// Hands everything to the disk (fdatasync).
@@ -32,7 +37,7 @@ class CsvFile {
 /// run.csv and, beside it, run.samples.csv with every sample.
 class ResultFiles {
  public:
-  explicit ResultFiles(const std::string& path);
+  explicit ResultFiles(const std::string& path, EarlierRows earlier = EarlierRows::replaced);
   void append(const Record& record, std::span<const Sample> samples);
 
  private:

@@ -32,10 +32,10 @@ Budget parse_budget(std::string_view text) {
     }
   }
   if (!budget.count && !budget.fraction && !budget.seconds) {
-    throw Error(
-        "--budget '{}' is none; write a count such as 200, a share such as 10%, or a time such as "
-        "90s, 5m or 2h",
-        text);
+    throw Error("--budget '{}' is none; write a count such as 200, a share such as 10%, of at most "
+                "100%, or a "
+                "time such as 90s, 5m or 2h",
+                text);
   }
   return budget;
 }

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cmath>
 #include <cstring>
 #include <nlohmann/json.hpp>
 
@@ -63,6 +64,11 @@ ordered_json json_of(const TuningEntry& entry) {
 TuningEntry entry_of(const ordered_json& line) {
   TuningEntry entry;
   visit_entry(entry, [&](const char* name, auto& value) { line.at(name).get_to(value); });
+  const bool passed = entry.outcome == "passed";
+  if (!std::isfinite(entry.median_ns) || entry.median_ns < 0.0 ||
+      (passed && entry.median_ns == 0.0)) {
+    throw Error("its median_ns is {}, which is no time", entry.median_ns);
+  }
   return entry;
 }
 
@@ -145,6 +151,9 @@ TuningHistory parse_tuning_log(const std::string& path, const std::string& text)
       history.entries.push_back(entry_of(ordered_json::parse(line)));
     } catch (const ordered_json::exception&) {
       throw Error("{}:{} cannot be read; take the line away or choose another file", path, number);
+    } catch (const Error& error) {
+      throw Error("{}:{} cannot be read: {}; take the line away or choose another file", path,
+                  number, error.what());
     }
   }
   return history;

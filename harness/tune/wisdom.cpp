@@ -150,7 +150,7 @@ std::string wisdom_file_name(const Wisdom& wisdom) {
   return name;
 }
 
-std::vector<Wisdom> read_wisdom(const std::string& folder) {
+WisdomFolder read_wisdom(const std::string& folder) {
   namespace fs = std::filesystem;
   std::error_code failed;
   std::vector<std::string> paths;
@@ -164,9 +164,15 @@ std::vector<Wisdom> read_wisdom(const std::string& folder) {
                 failed.message());
   }
   std::sort(paths.begin(), paths.end());
-  std::vector<Wisdom> all;
-  for (const std::string& path : paths) all.push_back(parse_wisdom(path, read_text_file(path)));
-  return all;
+  WisdomFolder found;
+  for (const std::string& path : paths) {
+    try {
+      found.known.push_back(parse_wisdom(path, read_text_file(path)));
+    } catch (const Error& error) {
+      found.unreadable.emplace_back(error.what());
+    }
+  }
+  return found;
 }
 
 WisdomMatch match_wisdom(const std::vector<Wisdom>& all, const VariantInfo& variant,

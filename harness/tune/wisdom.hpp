@@ -38,9 +38,16 @@ struct Wisdom {
 /// The file's name for a (variant, device, problem): letters, digits, dots, dashes and underscores only.
 [[nodiscard]] std::string wisdom_file_name(const Wisdom& wisdom);
 
-/// Every *.json of a folder, by name; none where there is no such folder. Throws Error for a file that is no wisdom and for a
-/// folder that cannot be read.
-[[nodiscard]] std::vector<Wisdom> read_wisdom(const std::string& folder);
+/// What a folder holds.
+struct WisdomFolder {
+  std::vector<Wisdom> known;
+  std::vector<std::string>
+      unreadable;  ///< a line for each file that is no wisdom: which, why, the mend
+};
+
+/// Every *.json of a folder, by name; none where there is no such folder. One file that is broken, or another program's, does
+/// not hide the others. Throws Error for a folder that cannot be read.
+[[nodiscard]] WisdomFolder read_wisdom(const std::string& folder);
 
 /// What is the best for a variant: "default" and why where nothing matches.
 struct WisdomMatch {
