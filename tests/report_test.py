@@ -348,6 +348,34 @@ class Browser(Case):
         self.assertEqual(len(grounds), 2)
         self.assertEqual(self.browser.get_log("browser"), [])
 
+    def test_long_names_are_no_wider_than_a_phone(self) -> None:
+        """Each kind of section, with names as long as ours are, and longer words than a line holds."""
+        operator, variant = "residual_epilogue_of_everything", "cuda_wgmma_bf16x3_persistent_pingpong_unfused"
+        problems = [f"n={n},ci=32,co=64,d=16,h=32,w=32,k=3,s=2,p=1,op=1" for n in (1, 16)]
+        longs = [dict(operator=operator, problem=problem, configuration="tile=128,stages=4,store=streaming,order=swizzled")
+                 for problem in problems]
+        run = self.write_rows("a_run_of_a_night_with_a_long_name.csv", [
+            run_row(name, 3000 + r, replica=r, flops=10**9, **more) for more in longs for name in (variant, variant + "_2") for r in (0, 1)]
+            + [run_row("fill", 2000, operator="control", problem=problem, flops=0) for problem in problems]
+            + [run_row("broken", "", outcome="wrong", reason="x" * 90, **longs[0])])
+        comparison = self.write_rows("comparison_of_two_nights_with_a_long_name_indeed.csv", [
+            comparison_row(verdict, variant, ratio, reason=reason, **more)
+            for verdict, ratio, reason in (("slower", 1.2, ""), ("newly wrong", "", "y" * 90)) for more in longs])
+        machine, space = self.history_csv(), self.curves_csv()
+        long_machine = machine.with_name("a_machine_of_eight_h200_in_a_rack_far_away_behind_a_long_name.csv")
+        long_machine.write_text(machine.read_text().replace(",creeps,", f",{variant},"))
+        space.write_text(space.read_text().replace("\nspace,", "\ndedispersion_of_many_channels_on_A100_with_all_parameters,"))
+        counters = self.write_rows("ncu.csv", [dict.fromkeys(ncu.COLUMNS, "") | longs[0] | {
+            "variant": variant, "device": "cuda", "kernels": 1, "moved_bytes": 10**7}])
+        everything = [run, comparison, long_machine, space, counters]
+        for files in ([run], [run, counters], [comparison], [long_machine], [space], everything):
+            text = self.page(*files)
+            self.assertIn("<figure ", text)
+            for width in (390, 320):
+                self.look(width)
+                with self.subTest(files=[file.name for file in files], width=width):
+                    self.assertLessEqual(self.ask("document.documentElement.scrollWidth"), width)
+
     def test_no_text_of_a_plot_is_cut_off_or_smaller_than_9_pixels(self) -> None:
         self.everything()
         for width in (1200, 375):
