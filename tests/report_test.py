@@ -187,6 +187,35 @@ class Page(Case):
         self.assertEqual(len(data["machine.history.0.csv"]), 80)
         self.assertEqual(len(data["tune.space.csv"]), 3 * 59)
 
+    def test_of_two_runs_the_newest_is_shown_whole_and_the_page_says_so(self) -> None:
+        paths = []
+        for day, ns, commit in ((2, 3000, "bbb"), (1, 2000, "aaa")):
+            run = {"run_id": f"r{day}", "timestamp_utc": f"2026-01-0{day}T00:00:00Z", "git_commit": commit}
+            paths.append(self.write_rows(f"day{day}.csv", [
+                run_row("twice", ns, **run), run_row(f"only_{day}", 9000, **run),
+                *(run_row("tuned", 10 * ns * k, configuration=f"k={k}", **run) for k in range(1, 1 + day)),
+                run_row("copy", ns, operator="control", **run)]))
+            self.write_rows(f"day{day}.samples.csv", [
+                dict(run_row("twice", "")) | run | {"sample": i, "ns": ns - 20 + i, "throttled": "false"} for i in range(41)])
+        for given in (paths, paths[::-1]):
+            text = self.page(*given)
+            data = {name: list(csv.DictReader(io.StringIO(base64.b64decode(packed).decode()))) for name, packed in
+                    re.findall(r'download="([^"]+)" href="data:text/csv;base64,([^"]+)"', text)}
+            self.assertEqual({row["variant"]: row["median_ns"] for row in data["op.cuda.times.csv"]},
+                             {"twice": "3000", "only_1": "9000", "only_2": "9000", "tuned": "30000"})
+            self.assertEqual([row["ns"] for row in data["op.cuda.samples.csv"]], [str(2980 + i) for i in range(41)])
+            for words in ("twice (newest of 2 runs)", "only_1<", "only_2<", "tuned (best of 2, newest of 2 runs)", "copy (newest of 2 runs)",
+                          "41 around 3 µs", "all that is shown is of the newest", "2026-01-02, 2026-01-01"):
+                self.assertIn(words, text)
+            self.assertEqual(re.findall("commit ([^<]+)<", text), ["bbb, aaa"])
+        self.assertNotIn("all that is shown is of the newest", self.page(paths[0]))
+
+    def test_samples_of_replicas_lie_around_their_own_median(self) -> None:
+        path = self.write_rows("run.csv", [run_row("a", ns, replica=r) for r, ns in enumerate((2000, 3000))])
+        self.write_rows("run.samples.csv", [dict(run_row("a", "")) | {"replica": r, "sample": i, "ns": ns, "throttled": "false"}
+                                            for r, ns in enumerate((2000, 3000)) for i in range(20)])
+        self.assertIn(">40 around 2.5 µs<", self.page(path))
+
     def test_the_verdict_is_that_of_the_file(self) -> None:
         for rows, kind, words in (([("slower", 1.1)], "bad", "Regressed: 1 slower"), ([("newly wrong", "")], "bad", "Regressed: 1 newly"),
                                   ([("same", 1.0), ("ambiguous", 1.1)], "good", "Nothing slower"), ([("ambiguous", 1.1)], "doubt", "No verdict"),

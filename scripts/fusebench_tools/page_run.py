@@ -113,17 +113,16 @@ def samples_of(path: Path) -> list[Row]:
 
 
 def values_of(group: Group, rows: list[Row], samples: list[Row]) -> dict[str, list[float]]:
-    """What is known of each variant's spread, for the configuration that the table shows: samples, else the replicas' medians."""
+    """What is known of each variant's spread, for the run and configuration that the table shows: samples, else the replicas'
+    medians. One value alone has no spread."""
     found: dict[str, list[float]] = {}
     for best in group.best:
         if best.peer:
             continue
-        key = ("operator", "variant", "configuration", "problem", "device")
-        same = [row for row in rows if all(row[k] == best.row[k] for k in key)]
-        runs = {row["run_id"] for row in same}
-        values = [float(s["ns"]) for s in samples if s["run_id"] in runs and all(s[k] == best.row[k] for k in key)]
-        values = values or ([float(row["median_ns"]) for row in same if row["median_ns"]] if len(same) > 1 else [])
-        if values:
+        key = ("run_id", "operator", "variant", "configuration", "problem", "device")
+        values = [float(s["ns"]) for s in samples if all(s[k] == best.row[k] for k in key)]
+        values = values or [float(row["median_ns"]) for row in rows if row["median_ns"] and all(row[k] == best.row[k] for k in key)]
+        if len(values) > 1:
             found[best.row["variant"]] = values
     return found
 
@@ -146,7 +145,9 @@ def draw_spread(group: Group, values: dict[str, list[float]], width: int) -> Dra
     for i, best in enumerate(shown):
         of_variant = relative[best.row["variant"]]
         base = 8 + (i + 1) * height - 4
-        row_name(drawing, 8 + i * height, width, best.row["variant"], f"{len(of_variant)} around {time_label(best.median_ns)}")
+        # Their own median: that of several replicas' samples is not the one of the replica in the table.
+        row_name(drawing, 8 + i * height, width, best.row["variant"],
+                 f"{len(of_variant)} around {time_label(median(values[best.row['variant']]))}")
         if len(of_variant) < 30:
             for value in of_variant:
                 drawing.circle(scale(min(max(value, low), high)), base - 9, 3.5, "dot", f"--c:{colour_of(best)};fill-opacity:.6")
@@ -172,6 +173,13 @@ def spread_figure(group: Group, values: dict[str, list[float]], stem: str) -> st
                        "counted at the edge.", f"{stem}.samples", data)
 
 
+def runs_note(group: Group) -> str:
+    if all(best.runs < 2 for best in group.best + group.controls):
+        return ""
+    return ('<p class="muted">Where several runs have the same configuration, all that is shown is of the newest. '
+            "Whether they differ is for <code>fusebench compare</code> to say.</p>")
+
+
 def table_row(best: Best, group: Group, lines: Lines) -> list[Cell | str]:
     row, ns, control = best.row, best.median_ns, best.row["operator"] == "control"
     q1, q3, baseline = best.number("q1_ns"), best.number("q3_ns"), group.baseline_ns()
@@ -191,11 +199,16 @@ def number(value: float | None, form: str, suffix: str = "") -> Cell:
 
 
 def section(group: Group, rows: list[Row], samples: list[Row], peak_gbps: float | None, stem: str) -> str:
-    lines, own = lines_of(group, peak_gbps), group.own
-    parts = [f"<h2>{page.escape(group.operator)} on {page.escape(own['device_name'] or group.device)}</h2>",
-             f'<p class="muted">{page.escape(group.problem)} · driver {page.escape(own["driver"])} · {page.escape(own["toolkit"])} · '
-             f'{page.escape(own["timestamp_utc"][:10])} · commit {page.escape(own["git_commit"][:10])}</p>',
-             times_figure(group, lines, stem)]
+    lines, own = lines_of(group, peak_gbps), [best.row for best in group.best if not best.peer]
+
+    def all_of(column: str, most: int | None = None) -> str:
+        """One of each, as runs of several commits or days are shown together."""
+        return page.escape(", ".join(dict.fromkeys(row[column][:most] for row in own)))
+
+    parts = [f"<h2>{page.escape(group.operator)} on {all_of('device_name') or page.escape(group.device)}</h2>",
+             f'<p class="muted">{page.escape(group.problem)} · driver {all_of("driver")} · {all_of("toolkit")} · '
+             f'{all_of("timestamp_utc", 10)} · commit {all_of("git_commit", 10)}</p>',
+             runs_note(group), times_figure(group, lines, stem)]
     values = values_of(group, rows, samples)
     if values:
         parts += ["<h3>Spread</h3>", spread_figure(group, values, stem)]

@@ -11,12 +11,13 @@ from fusebench_tools.records import ROOT, BadFile, Row, read
 
 @dataclass(frozen=True)
 class Best:
-    """A variant's fastest configuration that passed."""
+    """A variant's fastest configuration that passed; `runs` counts those that have a row of it."""
 
     row: Row
     peer: bool
     configurations: int
     passed: int
+    runs: int = 1
 
     @property
     def median_ns(self) -> float:
@@ -41,10 +42,11 @@ class Best:
 
     @property
     def count_text(self) -> str:
-        """"best of 12", or nothing where there is only one."""
-        if self.configurations < 2:
-            return ""
-        return f"best of {self.configurations}" + (f", {self.passed} passed" if self.passed < self.configurations else "")
+        """"best of 12" configurations, "newest of 2 runs", or nothing where there is only one of each."""
+        words = [f"best of {self.configurations}"] if self.configurations > 1 else []
+        words += [f"{self.passed} passed"] if self.passed < self.configurations else []
+        words += [f"newest of {self.runs} runs"] if self.runs > 1 else []
+        return ", ".join(words)
 
 
 @dataclass
@@ -97,16 +99,22 @@ def typical_of(rows: list[Row]) -> list[Row]:
 
 
 def best_of(rows: list[Row], peer: bool) -> list[Best]:
-    series: dict[tuple[str, str], list[Row]] = {}
+    """Of several runs of one configuration the newest counts: the fastest would be a lucky one, and runs of different commits
+    or machines are no replicas of each other. Runs of peers stand apart."""
+    variants: dict[tuple[str, str], dict[str, list[Row]]] = {}
     for row in rows:
         if row["outcome"] != "unavailable":
-            series.setdefault((row["run_id"] if peer else "", row["variant"]), []).append(row)
+            of_variant = variants.setdefault((row["run_id"] if peer else "", row["variant"]), {})
+            of_variant.setdefault(row["configuration"], []).append(row)
     found = []
-    for of_variant in series.values():
-        good = [row for row in of_variant if timed(row)]
+    for configurations in variants.values():
+        # Sorted, not max: of two in the same second the one that was given last.
+        newest = [sorted(runs, key=lambda r: r["timestamp_utc"])[-1] for runs in configurations.values()]
+        good = [row for row in newest if timed(row)]
         if good:
-            passed = sum(row["outcome"] == "passed" for row in of_variant)
-            found.append(Best(min(good, key=lambda r: float(r["median_ns"])), peer, len(of_variant), passed))
+            passed = sum(row["outcome"] == "passed" for row in newest)
+            fastest = min(good, key=lambda r: float(r["median_ns"]))
+            found.append(Best(fastest, peer, len(newest), passed, len(configurations[fastest["configuration"]])))
     return sorted(found, key=lambda b: b.median_ns)
 
 
