@@ -10,6 +10,7 @@ import base64
 import csv
 import importlib.util
 import io
+import math
 import os
 import re
 import shutil
@@ -215,6 +216,22 @@ class Page(Case):
         self.write_rows("run.samples.csv", [dict(run_row("a", "")) | {"replica": r, "sample": i, "ns": ns, "throttled": "false"}
                                             for r, ns in enumerate((2000, 3000)) for i in range(20)])
         self.assertIn(">40 around 2.5 µs<", self.page(path))
+
+    def test_a_bars_length_is_its_time_and_what_is_too_far_apart_for_bars_is_dots(self) -> None:
+        near = self.page(self.write_rows("near.csv", [run_row("a", 3000), run_row("b", 12000), run_row("c", 29000)]))
+        self.assertIn("bars begin at 0", near)
+        bars = [float(x) for x in re.findall(r'<rect class="bar" style="[^"]*" x="[\d.]+" y="[\d.]+" width="([\d.]+)"', near)]
+        self.assertEqual(len(bars), 6)  # for a desk and for a phone
+        for a, b, c in (bars[:3], bars[3:]):
+            self.assertAlmostEqual(b / a, 4, delta=0.05)
+            self.assertAlmostEqual(c / a, 29 / 3, delta=0.05)
+        far = self.page(self.write_rows("far.csv", [run_row("a", 3000), run_row("b", 12000), run_row("c", 31000)]))
+        self.assertIn("the axis is logarithmic", far)
+        self.assertNotIn('class="bar"', far)
+        dots = [float(x) for x in re.findall(r'<circle class="dot edged" style="[^"]*" cx="([\d.]+)"', far)]
+        self.assertEqual(len(dots), 6)
+        for a, b, c in (dots[:3], dots[3:]):
+            self.assertAlmostEqual((b - a) / (c - a), math.log(4) / math.log(31 / 3), delta=0.01)
 
     def test_the_verdict_is_that_of_the_file(self) -> None:
         for rows, kind, words in (([("slower", 1.1)], "bad", "Regressed: 1 slower"), ([("newly wrong", "")], "bad", "Regressed: 1 newly"),

@@ -168,6 +168,14 @@ class Report(Case):
             data = list(csv.DictReader(file))
         self.assertEqual([(r["variant"], r["peer"], r["floor_ns"]) for r in data],
                          [("torch", "true", "1.0"), ("a", "false", "1.0"), ("b", "false", "1.0")])
+        words = "log scale, further left is better"  # matplotlib draws letters, and has each text beside them as a comment
+        self.assertIn(words, (self.folder / "plots/op.cuda.svg").read_text())
+        near = self.write_rows("near.csv", [row("a", 300), row("b", 400)])
+        result = self.script("report", str(near), "--out", str(self.folder / "near"))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        text = (self.folder / "near/op.cuda.svg").read_text()
+        self.assertNotIn(words, text)
+        self.assertIn("<!-- 0 -->", text)
 
     def test_search_curves_are_drawn_one_figure_a_space(self) -> None:
         path = self.write_rows("s.curves.csv", [

@@ -1,4 +1,4 @@
-"""One group's times as a figure: bars from the memory floor, so that a bar's length is the distance from it."""
+"""One group's times as a figure: bars from 0, or dots where the slowest is too far from the fastest for one linear axis."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ import matplotlib.pyplot as plt  # noqa: E402
 from matplotlib.patches import Patch  # noqa: E402
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator  # noqa: E402
 
-from fusebench_tools.limits import Lines  # noqa: E402
+from fusebench_tools.limits import Lines, bars_from_zero  # noqa: E402
 from fusebench_tools.palette import COLOURS  # noqa: E402
 from fusebench_tools.results import Best, Group, time_text  # noqa: E402
+from fusebench_tools.svg import linear_ticks  # noqa: E402
 
 INK, GREY, ALARM = "#1a1a1a", "#5c5c5c", "#B3261E"
 WIDTH_INCHES = 9.0  # 900 pixels on a page: points below are then near a page's own
@@ -43,10 +44,10 @@ def draw(group: Group, lines: Lines) -> plt.Figure:
     rows = group.best
     times = [best.median_ns for best in rows]
     marks = [ns for ns in (lines.floor_ns, lines.copy_ns) if ns]
-    left = min(times + marks)
-    if left != lines.floor_ns:  # no floor at which bars begin: each must have a length
-        left *= 0.8
-    right = max(times + marks) * (max(times + marks) / left) ** 0.42  # room for what stands behind the bars
+    bars = bars_from_zero(group, lines)
+    left = 0.0 if bars else 0.85 * min(times + marks)
+    last = max(times + marks)
+    right = last * (1.42 if bars else (last / left) ** 0.42)  # room for what stands behind the slowest
 
     with plt.rc_context({"font.size": 11, "font.family": "DejaVu Sans", "hatch.linewidth": 1.1,
                          "svg.hashsalt": "fusebench"}):
@@ -54,14 +55,17 @@ def draw(group: Group, lines: Lines) -> plt.Figure:
         figure = plt.figure(figsize=(WIDTH_INCHES, height), facecolor="white")
         axes = figure.add_axes((0.305, 0.98 / height, 0.675, 0.46 * len(rows) / height))
         for place, best in enumerate(rows):
-            draw_row(axes, place, best, left, lines)
-        axes.set_xscale("log")
+            draw_row(axes, place, best, bars, lines)
+        if not bars:
+            axes.set_xscale("log")
+            axes.grid(axis="y", color="#e4e4e4", linewidth=0.8)
         axes.set_xlim(left, right)
         axes.set_ylim(len(rows) - 0.4, -0.6)
-        axes.set_yticks([])
-        axes.xaxis.set_major_locator(FixedLocator(ticks_between(left, right)))
+        axes.set_yticks([] if bars else range(len(rows)), labels=None if bars else [""] * len(rows))
+        axes.tick_params(axis="y", length=0)
+        axes.xaxis.set_major_locator(FixedLocator(linear_ticks(left, last, 7) if bars else ticks_between(left, last)))
         axes.xaxis.set_minor_locator(NullLocator())
-        axes.xaxis.set_major_formatter(FuncFormatter(lambda ns, _: time_text(ns).replace("us", "µs")))
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda ns, _: time_text(ns).replace("us", "µs") if ns else "0"))
         axes.tick_params(axis="x", length=3, colors=GREY, labelsize=10)
         axes.grid(axis="x", color="#e4e4e4", linewidth=0.8)
         axes.set_axisbelow(True)
@@ -72,15 +76,19 @@ def draw(group: Group, lines: Lines) -> plt.Figure:
             axes.axvline(lines.floor_ns, color=INK, linewidth=2.4, zorder=4)
         if lines.copy_ns:
             axes.axvline(lines.copy_ns, color=INK, linewidth=1.2, linestyle=(0, (4, 2)), zorder=4)
-        draw_words(figure, axes, group, lines, height)
+        draw_words(figure, bars, group, lines, height)
     return figure
 
 
-def draw_row(axes: plt.Axes, place: int, best: Best, left: float, lines: Lines) -> None:
+def draw_row(axes: plt.Axes, place: int, best: Best, bars: bool, lines: Lines) -> None:
     colour = COLOURS.get(best.row["precision"], "#999999")
     misses = best.within_1e4 is False
-    hatched = {"hatch": "////", "edgecolor": "white"} if best.peer else {"edgecolor": colour}
-    axes.barh(place, best.median_ns - left, left=left, height=0.62, color=colour, linewidth=0, zorder=3, **hatched)
+    if bars:
+        hatched = {"hatch": "////", "edgecolor": "white"} if best.peer else {"edgecolor": colour}
+        axes.barh(place, best.median_ns, height=0.62, color=colour, linewidth=0, zorder=3, **hatched)
+    else:
+        axes.plot([best.median_ns], [place], "o", markersize=9.5, markeredgewidth=2.2 if best.peer else 0.6,
+                  color="white" if best.peer else colour, markeredgecolor=colour if best.peer else INK, zorder=5.5)
     q1, q3 = best.number("q1_ns"), best.number("q3_ns")
     if q1 and q3:
         axes.plot([q1, q3], [place, place], color=INK, linewidth=1.4, zorder=5, solid_capstyle="butt")
@@ -96,16 +104,16 @@ def draw_row(axes: plt.Axes, place: int, best: Best, left: float, lines: Lines) 
     end = max(best.median_ns, q3 or 0, lines.copy_ns or 0)
     # So that no grid line strikes a word out.
     ground = {"facecolor": "white", "edgecolor": "none", "pad": 0.8}
-    axes.annotate(label_of(best, lines), (end, place), (6, 5.8 if misses else 0), textcoords="offset points",
+    axes.annotate(label_of(best, lines), (end, place), (10, 5.8 if misses else 0), textcoords="offset points",
                   va="center", color=INK, fontsize=10, bbox=ground, zorder=6)
     if misses:
         error = best.number("max_abs_error")
         what = "✗ misses 1e-4" + (f": error {error:.0e}" if error is not None else "")
-        axes.annotate(what, (end, place), (6, -6.8), textcoords="offset points", va="center", color=ALARM,
+        axes.annotate(what, (end, place), (10, -6.8), textcoords="offset points", va="center", color=ALARM,
                       fontsize=9.2, fontweight="bold", bbox=ground, zorder=6)
 
 
-def draw_words(figure: plt.Figure, axes: plt.Axes, group: Group, lines: Lines, height: float) -> None:
+def draw_words(figure: plt.Figure, bars: bool, group: Group, lines: Lines, height: float) -> None:
     def above(inches: float) -> float:
         return 1 - inches / height
 
@@ -113,11 +121,13 @@ def draw_words(figure: plt.Figure, axes: plt.Axes, group: Group, lines: Lines, h
     figure.text(0.016, above(0.27), f"{group.operator} on one {own['device_name']}", fontsize=14, fontweight="bold",
                 color=INK, va="center")
     figure.text(0.016, above(0.53), f"{group.problem} · {own['timestamp_utc'][:10]} · median of cold calls, "
-                "log scale, shorter is better", fontsize=9.5, color=GREY, va="center")
+                + ("shorter is better" if bars else "log scale, further left is better"), fontsize=9.5, color=GREY, va="center")
     used = {best.row["precision"] for best in group.best}
     handles = [Patch(color=colour, label=name) for name, colour in COLOURS.items() if name in used]
     if any(best.peer for best in group.best):
-        handles.append(Patch(facecolor="#9a9a9a", edgecolor="white", hatch="////", label="peer, not ranked"))
+        handles.append(Patch(facecolor="#9a9a9a", edgecolor="white", hatch="////", label="peer, not ranked") if bars else
+                       plt.Line2D([], [], linestyle="", marker="o", markersize=7, markeredgewidth=2, color="white",
+                                  markeredgecolor=GREY, label="peer, not ranked"))
     words = []
     if lines.floor_ns:
         handles.append(plt.Line2D([], [], color=INK, linewidth=2.4,

@@ -6,7 +6,7 @@ from pathlib import Path
 from statistics import median
 
 from fusebench_tools import page
-from fusebench_tools.limits import Lines, lines_of
+from fusebench_tools.limits import Lines, bars_from_zero, lines_of
 from fusebench_tools.page import Cell, Column
 from fusebench_tools.palette import COLOURS
 from fusebench_tools.records import Row, read_table
@@ -55,37 +55,49 @@ def row_name(drawing: Drawing, y: float, width: int, name: str, note: str, css: 
         drawing.text(4, y + 24, note, "note")
 
 
-def draw_times(group: Group, lines: Lines, width: int) -> Drawing:
-    """A bar's length is the distance from the floor, on a logarithmic scale."""
-    left, height, bar = row_places(width)
+def times_scale(group: Group, lines: Lines, first: float, last: float) -> Scale:
     marks = [ns for ns in (lines.floor_ns, lines.copy_ns) if ns]
-    times = [best.median_ns for best in group.best]
-    low, high = min(times + marks), max(times + marks)
-    low = low if low == lines.floor_ns else low * 0.8  # each bar must have a length
-    # As much room behind the longest bar as its label takes.
-    scale = Scale(low, max(high, low * 1.05), left, width - 25 * CHARACTER, log=True)
+    every = [best.median_ns for best in group.best] + marks
+    if bars_from_zero(group, lines):
+        return Scale(0.0, max(every), first, last)
+    return Scale(0.85 * min(every), 1.02 * max(every), first, last, log=True)
+
+
+def draw_times(group: Group, lines: Lines, width: int) -> Drawing:
+    left, height, bar = row_places(width)
+    bars = bars_from_zero(group, lines)
+    # As much room behind the slowest as its label takes.
+    scale = times_scale(group, lines, left, width - 25 * CHARACTER)
     bottom = 6 + height * len(group.best)
     drawing = Drawing(width, bottom + 24, f"time of each variant of {group.operator} beside the memory floor")
-    drawing.x_axis(scale, 4, bottom, time_label)
+    drawing.x_axis(scale, 4, bottom, lambda ns: time_label(ns) if ns else "0")
     for i, best in enumerate(group.best):
         y = 6 + i * height
         row_name(drawing, y, width, best.row["variant"], notes_of(best), "peer-name" if best.peer else "name")
-        end = scale(best.median_ns)
-        drawing.rect(left, y + bar, end - left, 16, "peer" if best.peer else "bar", f"--c:{colour_of(best)}",
-                     f"{best.row['variant']}: {time_label(best.median_ns)}, {best.row['configuration']}")
+        end, middle = scale(best.median_ns), y + bar + 8
+        style, tip = f"--c:{colour_of(best)}", f"{best.row['variant']}: {time_label(best.median_ns)}, {best.row['configuration']}"
         q1, q3 = best.number("q1_ns"), best.number("q3_ns")
-        if q1 and q3:
-            drawing.line(scale(q1), y + bar + 8, max(scale(q3), scale(q1) + 1), y + bar + 8, "thin")
+        quartiles = (scale(q1), max(scale(q3), scale(q1) + 1)) if q1 and q3 else None
+        if bars:
+            drawing.rect(left, y + bar, end - left, 16, "peer" if best.peer else "bar", style, tip)
+        else:
+            drawing.line(left, middle, scale.last, middle, "grid")
+        if quartiles:
+            drawing.line(quartiles[0], middle, quartiles[1], middle, "thin")
+        if not bars:
+            drawing.circle(end, middle, 5, "peer-dot" if best.peer else "dot edged", style, tip)
+            end += 5
         text = time_label(best.median_ns)
         if lines.floor_ns:
             text += f" · {best.median_ns / lines.floor_ns:.3g}× floor"
-        behind = max(end, scale(lines.copy_ns) if lines.copy_ns and abs(scale(lines.copy_ns) - end) < 100 else end) + 6
+        near = lines.copy_ns and -5 < scale(lines.copy_ns) - end < 100
+        behind = (scale(lines.copy_ns) if near else end) + 6
         drawing.text(behind, y + bar + (7 if best.within_1e4 is False else 12), text)
         if best.within_1e4 is False:
             drawing.text(behind, y + bar + 19, "misses 1e-4", "alarm")
     # On a phone names stand above the bars, where a line must not strike them out.
-    bars = [6 + i * height + bar for i in range(len(group.best))]
-    stretches = [(2.0, float(bottom))] if width >= 700 else [(y - 2.0, y + 18.0) for y in bars]
+    places = [6 + i * height + bar for i in range(len(group.best))]
+    stretches = [(2.0, float(bottom))] if width >= 700 else [(y - 2.0, y + 18.0) for y in places]
     for ns, css in ((lines.floor_ns, "strong"), (lines.copy_ns, "dashed")):
         for top, end in stretches if ns else []:
             drawing.line(scale(ns), top, scale(ns), end, css)
@@ -96,16 +108,17 @@ def times_figure(group: Group, lines: Lines, stem: str) -> str:
     used = {best.row["precision"] for best in group.best}
     entries = [("", colour, name) for name, colour in COLOURS.items() if name in used]
     if any(best.peer for best in group.best):
-        entries.append(("peer", "", "peer, not ranked"))
+        entries.append(("peer" if bars_from_zero(group, lines) else "ring", "", "peer, not ranked"))
     if lines.floor_ns:
         entries.append(("line", "var(--ink)", f"memory floor {time_label(lines.floor_ns)}"))
     if lines.copy_ns:
         entries.append(("line dashed", "var(--ink)", f"at a copy's rate {time_label(lines.copy_ns)}"))
     data = page.csv_text(DATA, ([(best.row | {"peer": str(best.peer).lower(), "floor_ns": lines.floor_ns,
                                               "copy_ns": lines.copy_ns})[name] for name in DATA] for best in group.best))
-    return page.figure(lambda width: draw_times(group, lines, width),
-                       "Median of cold calls, logarithmic, shorter is better; the short line: quartiles.", f"{stem}.times", data,
-                       page.legend(entries))
+    how = ("bars begin at 0, shorter is better" if bars_from_zero(group, lines) else
+           "the axis is logarithmic, further left is better")
+    return page.figure(lambda width: draw_times(group, lines, width), f"Median of cold calls: {how}; the short line: quartiles.",
+                       f"{stem}.times", data, page.legend(entries))
 
 
 def samples_of(path: Path) -> list[Row]:
