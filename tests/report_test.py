@@ -217,6 +217,13 @@ class Page(Case):
                                             for r, ns in enumerate((2000, 3000)) for i in range(20)])
         self.assertIn(">40 around 2.5 µs<", self.page(path))
 
+    def test_a_small_rate_is_not_rounded_to_nothing(self) -> None:
+        text = self.page(self.write_rows("run.csv", [run_row(f"v{i}", 3000 + i, throughput_gbps=gbps)
+                                                     for i, gbps in enumerate((0.0412, 0.4, 1.234, 9.97, 12.4, 4227.6))]))
+        cells = re.findall(r'<td class="number" data-value="([^"]+)">([^<]+)<', text)
+        self.assertEqual([shown for value, shown in cells if value in ("0.0412", "0.4", "1.234", "9.97", "12.4", "4227.6")],
+                         ["0.041", "0.4", "1.2", "10", "12", "4228"])
+
     def test_a_bars_length_is_its_time_and_what_is_too_far_apart_for_bars_is_dots(self) -> None:
         near = self.page(self.write_rows("near.csv", [run_row("a", 3000), run_row("b", 12000), run_row("c", 29000)]))
         self.assertIn("bars begin at 0", near)

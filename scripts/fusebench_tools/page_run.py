@@ -10,7 +10,7 @@ from fusebench_tools.limits import Lines, bars_from_zero, lines_of
 from fusebench_tools.page import Cell, Column
 from fusebench_tools.palette import COLOURS
 from fusebench_tools.records import Row, read_table
-from fusebench_tools.results import Best, Group
+from fusebench_tools.results import Best, Group, rate_text
 from fusebench_tools.svg import CHARACTER, Drawing, Scale, time_label
 
 COLUMNS = [Column("variant", long=True), Column("precision"), Column("median", True),
@@ -201,7 +201,7 @@ def table_row(best: Best, group: Group, lines: Lines) -> list[Cell | str]:
     return [row["variant"] + (f" ({notes})" if notes else ""), "control" if control else row["precision"], Cell(time_label(ns), ns),
             number(None if control or not lines.floor_ns else ns / lines.floor_ns, ".3g", "×"),
             number(None if q1 is None or q3 is None else 100 * (q3 - q1) / ns, ".1f", "%"),
-            number(best.gbps, ".0f"), number(None if control else best.number("ceiling_percent"), ".1f"),
+            Cell(rate_text(best.gbps), "" if best.gbps is None else best.gbps), number(None if control else best.number("ceiling_percent"), ".1f"),
             number(None if control else best.number("max_abs_error"), ".1e"), Cell(within, css="bad" if within == "no" else ""),
             number(None if control else best.number("bit_equal_percent"), ".2f"),
             number(None if control or not baseline else baseline / ns, ".2f", "×"), row["configuration"]]

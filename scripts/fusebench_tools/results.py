@@ -163,6 +163,11 @@ def time_text(nanoseconds: float) -> str:
     return f"{nanoseconds / 1e9:.4g} s"
 
 
+def rate_text(gbps: float | None) -> str:
+    """Whole GB/s, and two digits of what is below ten: a small problem must not reach 0."""
+    return "" if gbps is None else f"{gbps:.0f}" if gbps >= 9.95 else f"{gbps:.2g}"
+
+
 def peak_gbps(device_name: str) -> float | None:
     """The data sheet's memory bandwidth, from the program's own list."""
     text = (ROOT / "harness/device/cuda/data_sheet.cpp").read_text(encoding="utf-8")
