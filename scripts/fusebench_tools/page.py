@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import csv
 import io
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from html import escape
@@ -31,7 +32,7 @@ class Column:
     name: str
     number: bool = False
     wordy: bool = False
-    long: bool = False  # a name that paper may break anywhere
+    long: bool = False  # of names, which `breakable` breaks, and paper anywhere
     hint: str = ""
 
 
@@ -70,6 +71,29 @@ def attribute(name: str, value: str) -> str:
     return f' {name}="{escape(value)}"' if value else ""
 
 
+def without_empty(names: tuple[str, ...], columns: list[Column], rows: list[list[Cell | str]]
+                  ) -> tuple[list[Column], list[list[Cell | str]]]:
+    """Without those of `names` that are empty in all rows: they would take room from the others."""
+    kept = [i for i, column in enumerate(columns)
+            if column.name not in names or any(row[i] not in ("", Cell(""), Cell("", "")) for row in rows)]
+    return [columns[i] for i in kept], [[row[i] for i in kept] for row in rows]
+
+
+def breakable(text: str) -> str:
+    """HTML of a list that may break behind each comma, and of a long name that may break once, near its middle. A <wbr> is no
+    part of the text, which is searched and copied as it is."""
+    name, space, note = text.partition(" ")
+    underscores = [i for i, letter in enumerate(name[:-1]) if letter == "_"]
+    if "," in name:
+        pieces = re.split("(?<=,)", name)
+    elif len(name) > 16 and underscores:
+        middle = min(underscores, key=lambda i: abs(2 * i + 1 - len(name))) + 1
+        pieces = [name[:middle], name[middle:]]
+    else:
+        pieces = [name]
+    return "<wbr>".join(escape(piece) for piece in pieces) + escape(space + note)
+
+
 def table(columns: list[Column], rows: Iterable[list[Cell | str]]) -> str:
     head = "".join(f'<th scope="col"{attribute("class", "number" if c.number else "")}{attribute("title", c.hint)}>'
                    f"<button>{escape(c.name)}</button></th>" for c in columns)
@@ -82,7 +106,8 @@ def table(columns: list[Column], rows: Iterable[list[Cell | str]]) -> str:
             css = " ".join(word for word, has in marks.items() if has)
             value = cell.value if cell.value is not None else "" if column.number else None
             sorts_by = "" if value is None else f' data-value="{escape(text_of(value))}"'
-            cells.append(f'<td{attribute("class", css)}{sorts_by}>{escape(cell.text)}</td>')
+            text = breakable(cell.text) if column.long else escape(cell.text)
+            cells.append(f'<td{attribute("class", css)}{sorts_by}>{text}</td>')
         body.append(f"<tr>{''.join(cells)}</tr>")
     return f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{"".join(body)}</tbody></table></div>'
 

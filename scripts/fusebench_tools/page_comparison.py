@@ -18,8 +18,8 @@ KINDS = {"newly wrong": "bad", "slower": "bad", "gone": "doubt", "ambiguous": "d
 COLOURS = {"bad": "var(--bad)", "doubt": "var(--doubt)", "good": "var(--good)"}
 MOST_SHOWN = 60
 COLUMNS = [Column("verdict"), Column("variant", long=True), Column("ratio", True, hint="new over old"),
-           Column("low", True, hint="95% interval of the ratio"),
-           Column("high", True), Column("p", True), Column("old median", True), Column("new median", True), Column("reason", wordy=True),
+           Column("95% interval", True, hint="of the ratio"), Column("p", True), Column("old", True, hint="median before"),
+           Column("new", True, hint="median after"), Column("reason", wordy=True),
            Column("operator", long=True), Column("configuration", long=True), Column("problem", long=True), Column("device")]
 
 
@@ -103,13 +103,15 @@ def section(path: Path, rows: list[Row], stem: str) -> str:
         more = f" The {MOST_SHOWN} largest changes of {len(timed)}." if len(timed) > MOST_SHOWN else ""
         parts.append(page.figure(lambda width: draw(shown, width), "Change of the median and its 95% interval; right is slower." + more,
                                  f"{stem}.ratios", page.csv_text(NEEDED, ([row[name] for name in NEEDED] for row in shown))))
-    parts.append(page.table(COLUMNS, ([
+    parts.append(page.table(*page.without_empty(("reason",), COLUMNS, [[
         Cell(row["verdict"], f"{BY_HARM.index(row['verdict'])} {row['verdict']}" if row["verdict"] in BY_HARM else None,
              KINDS.get(row["verdict"], "")),
         row["variant"],
-        page.number(value(row, "ratio"), ".4f"), page.number(value(row, "ratio_low"), ".4f"), page.number(value(row, "ratio_high"), ".4f"),
+        page.number(value(row, "ratio"), ".4f"),
+        Cell(f"{value(row, 'ratio_low'):.4f} – {value(row, 'ratio_high'):.4f}" if row["ratio_low"] and row["ratio_high"] else "",
+             value(row, "ratio_low")),
         page.number(value(row, "p"), ".2g"),
         *(Cell(time_label(value(row, name)), value(row, name)) if row[name] else Cell("", "")
           for name in ("old_median_ns", "new_median_ns")),
-        row["reason"], row["operator"], row["configuration"], row["problem"], row["device"]] for row in rows)))
+        row["reason"], row["operator"], row["configuration"], row["problem"], row["device"]] for row in rows])))
     return "".join(parts)

@@ -225,7 +225,8 @@ def section(group: Group, rows: list[Row], samples: list[Row], peak_gbps: float 
     values = values_of(group, rows, samples)
     if values:
         parts += ["<h3>Spread</h3>", spread_figure(group, values, stem)]
-    parts.append(page.table(COLUMNS, (table_row(best, group, lines) for best in group.best + group.controls)))
+    rows_shown = [table_row(best, group, lines) for best in group.best + group.controls]
+    parts.append(page.table(*page.without_empty(("of floor", "% of copy", "speed-up"), COLUMNS, rows_shown)))
     return "".join(parts)
 
 
@@ -237,7 +238,8 @@ def verdict(groups: list[Group], rows: list[Row]) -> str:
     for group in groups:
         right = [b for b in group.best if not b.peer and b.within_1e4 and not b.in_place]
         if right:
-            items.append(f"{group.operator} on {group.device}: {right[0].row['variant']}, {time_label(right[0].median_ns)}, is the fastest "
+            name = f"{group.operator} on {group.device}" + (f" at {group.problem}" if len({g.problem for g in groups}) > 1 else "")
+            items.append(f"{name}: {right[0].row['variant']}, {time_label(right[0].median_ns)}, is the fastest "
                          "within 1e-4 of the exact reference order")
     if bad:
         return page.verdict("bad", f"{len(bad)} did not pass", [*bad[:20], *([f"and {len(bad) - 20} more"] if len(bad) > 20 else []), *items])
