@@ -229,6 +229,21 @@ class Page(Case):
         self.assertNotIn("of floor", heads(floorless))
         self.assertIn("of floor", heads(self.page(self.run_csv())))
 
+    def test_every_strategy_is_drawn_or_said_to_be_missing(self) -> None:
+        def text_of(**factors: float) -> str:
+            return self.page(self.write_rows("s.curves.csv", [
+                dict(zip(curves.COLUMNS, ("space", strategy, draws, factor * (1000 + 400 / draws), 1000 + 900 / draws, 3000, 900, 0.5)))
+                for strategy, factor in factors.items() for draws in range(1, 60)]))
+
+        text = text_of(model=0.9, exhaustive=1.0, random=1.1)
+        self.assertEqual(text.count('<path class="curve"'), 2 * 3)  # model, exhaustive and the expectation, for a desk and a phone
+        for words in ("</span>model<", "</span>exhaustive<", "Random search is drawn as it is expected"):
+            self.assertIn(words, text)
+        text = text_of(model=0.9, exhaustive=9.0)
+        self.assertEqual(text.count('<path class="curve"'), 2 * 2)
+        self.assertIn("</span>exhaustive (slower than what is shown)<", text)
+        self.assertNotIn("Random search is drawn", text)
+
     def test_a_title_names_each_kind_once(self) -> None:
         text = self.page(self.comparison_csv(), self.write_rows("again.csv", [comparison_row("same", "a", 1.0)]), self.run_csv())
         self.assertIn("<title>fusebench: comparison, op</title>", text)

@@ -56,6 +56,27 @@ def read(path: Path) -> Curves:
     return curves
 
 
+def drawn(strategies: dict[str, list[Point]]) -> list[tuple[str, str]]:
+    """Strategy and colour, of all but random search, which is drawn as it is expected to go."""
+    names = [name for name in strategies if name != "random"]
+    return list(zip(names, COLOURS * len(names)))
+
+
+def limits_of(strategies: dict[str, list[Point]]) -> tuple[float, float]:
+    """Times at the ends of the axis, from a bit below the optimum: what is far off, as first draws are, must not flatten what
+    matters."""
+    first = next(iter(strategies.values()))
+    low, high = first[0].optimum_ns, first[len(first) // 25].random_ns
+    return low - 0.03 * (high - low), high + 0.1 * (high - low)
+
+
+def label_of(name: str, strategies: dict[str, list[Point]]) -> str:
+    """A strategy's name, which says where its curve is missing from the plot."""
+    _, high = limits_of(strategies)
+    inside = sum(point.found_ns <= high for point in strategies[name])
+    return name if inside > 1 else f"{name} (slower than what is shown)"
+
+
 def unit_of(ns: float) -> tuple[float, str]:
     return next(((size, name) for size, name in ((1e9, "s"), (1e6, "ms"), (1e3, "µs")) if ns >= size), (1.0, "ns"))
 
@@ -75,13 +96,10 @@ def draw(space: str, strategies: dict[str, list[Point]]):  # noqa: ANN201 (matpl
         axes.plot([p.draws for p in any_curve], [p.random_ns / size for p in any_curve], color=GREY, linestyle="--",
                   label="random search, expected")
         axes.axhline(any_curve[0].optimum_ns / size, color=INK, linewidth=1.0, linestyle=":", label="optimum")
-        drawn = [name for name in strategies if name not in ("random", "exhaustive")]
-        for colour, name in zip(COLOURS * len(drawn), drawn):
+        for name, colour in drawn(strategies):
             points = strategies[name]
-            axes.plot([p.draws for p in points], [p.found_ns / size for p in points], color=colour, label=name)
-        # A strategy that is far off, or the first draws, must not flatten what matters.
-        low, high = (ns / size for ns in (any_curve[0].optimum_ns, any_curve[len(any_curve) // 25].random_ns))
-        axes.set_ylim(low - 0.03 * (high - low), high + 0.1 * (high - low))
+            axes.plot([p.draws for p in points], [p.found_ns / size for p in points], color=colour, label=label_of(name, strategies))
+        axes.set_ylim(*(ns / size for ns in limits_of(strategies)))
         axes.set_xscale("log")
         axes.xaxis.set_major_formatter(FuncFormatter(lambda draws, _: f"{draws:g}"))
         axes.set_xlim(any_curve[0].draws, any_curve[-1].draws)

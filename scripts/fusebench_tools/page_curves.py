@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fusebench_tools import page
-from fusebench_tools.curves import COLOURS, Point
+from fusebench_tools.curves import Point, drawn, label_of, limits_of
 from fusebench_tools.page import Cell, Column
 from fusebench_tools.svg import Drawing, Scale, time_label
 
@@ -11,18 +11,10 @@ COLUMNS = [Column("strategy"), Column("configurations", True), Column("found", T
            Column("over optimum", True)]
 
 
-def drawn(strategies: dict[str, list[Point]]) -> list[tuple[str, str]]:
-    """Strategy and colour; random search and the optimum are lines of their own."""
-    names = [name for name in strategies if name not in ("random", "exhaustive")]
-    return list(zip(names, COLOURS * len(names)))
-
-
 def draw(space: str, strategies: dict[str, list[Point]], width: int) -> Drawing:
     left, right, top, bottom = 66, width - 12, 12, 300 if width >= 700 else 240
     first = next(iter(strategies.values()))
-    # What is far off, as the first draws are, must not flatten what matters.
-    low, high = first[0].optimum_ns, first[len(first) // 25].random_ns
-    y = Scale(low - 0.03 * (high - low), high + 0.1 * (high - low), bottom, top)
+    y = Scale(*limits_of(strategies), bottom, top)
     x = Scale(first[0].draws, max(first[-1].draws, first[0].draws + 1), left, right, log=True)
     drawing = Drawing(width, bottom + 40, f"best found against the budget on {space}")
     drawing.x_axis(x, top, bottom, lambda draws: f"{draws:g}")
@@ -34,7 +26,8 @@ def draw(space: str, strategies: dict[str, list[Point]], width: int) -> Drawing:
             drawing.path(inside, css, style)
 
     curve(first, lambda p: p.random_ns, "curve", "--c:var(--muted);stroke-dasharray:5 4")
-    drawing.line(left, y(low), right, y(low), "dashed")
+    optimum = y(first[0].optimum_ns)
+    drawing.line(left, optimum, right, optimum, "dashed")
     for name, colour in drawn(strategies):
         curve(strategies[name], lambda p: p.found_ns, "curve", f"--c:{colour}")
     drawing.text((left + right) / 2, bottom + 34, "configurations measured", "tick", "middle")
@@ -45,11 +38,14 @@ def section(space: str, strategies: dict[str, list[Point]]) -> str:
     data = page.csv_text(["space", "strategy", "draws", "mean_found_ns", "random_ns", "optimum_ns"],
                          ([space, name, p.draws, p.found_ns, p.random_ns, p.optimum_ns]
                           for name, points in strategies.items() for p in points))
-    entries = [("line", colour, name) for name, colour in drawn(strategies)]
+    entries = [("line", colour, label_of(name, strategies)) for name, colour in drawn(strategies)]
     entries += [("line dashed", "var(--muted)", "random search, expected"), ("line dashed", "var(--ink)", "optimum")]
+    caption = "Best found, mean over repeats; lower is better."
+    if "random" in strategies:
+        caption += " Random search is drawn as it is expected to go; what it found is in the table and the data."
     ends = [(name, points[-1]) for name, points in strategies.items()]
     return (f"<h2>Search on {page.escape(space)}</h2>"
-            + page.figure(lambda width: draw(space, strategies, width), "Best found, mean over repeats; lower is better.",
+            + page.figure(lambda width: draw(space, strategies, width), caption,
                           f"tune.{space}", data, page.legend(entries))
             + page.table(COLUMNS, ([name, Cell(str(p.draws), p.draws), Cell(time_label(p.found_ns), p.found_ns),
                                     page.number(100 * (p.found_ns / p.optimum_ns - 1), ".2f", "%")] for name, p in ends)))
