@@ -248,6 +248,12 @@ class Page(Case):
         text = self.page(self.comparison_csv(), self.write_rows("again.csv", [comparison_row("same", "a", 1.0)]), self.run_csv())
         self.assertIn("<title>fusebench: comparison, op</title>", text)
 
+    def test_a_problem_breaks_behind_its_commas(self) -> None:
+        problems = ("n=1,c=2", "n=2,c=<b>")
+        text = self.page(self.write_rows("two.csv", [run_row("a", 3000, problem=problem) for problem in problems]))
+        self.assertIn("<li>op on cuda at n=1,<wbr>c=2: a, 3 µs, is", text)
+        self.assertIn("n=2,<wbr>c=&lt;b&gt; · driver", text)
+
     def test_of_two_problems_the_verdict_says_which(self) -> None:
         text = self.page(self.write_rows("two.csv", [run_row("a", 3000), run_row("b", 2000, problem="n=2")]))
         self.assertIn("<li>op on cuda at n=1: a, 3 µs", text)

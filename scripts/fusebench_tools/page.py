@@ -44,9 +44,14 @@ def csv_text(columns: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
     return text.getvalue()
 
 
+def prose(text: str) -> str:
+    """HTML of a text whose lists of assignments, as `n=16,c=64`, may break behind their commas."""
+    return re.sub(r",(?=\S)", ",<wbr>", escape(text))
+
+
 def verdict(kind: str, headline: str, items: Iterable[str] = ()) -> str:
     """`kind`: good, bad, doubt or nothing."""
-    listed = "".join(f"<li>{escape(item)}</li>" for item in items)
+    listed = "".join(f"<li>{prose(item)}</li>" for item in items)
     return f'<div class="verdict {kind}"><strong>{escape(headline)}</strong>{f"<ul>{listed}</ul>" if listed else ""}</div>'
 
 

@@ -219,7 +219,7 @@ def section(group: Group, rows: list[Row], samples: list[Row], peak_gbps: float 
         return page.escape(", ".join(dict.fromkeys(row[column][:most] for row in own)))
 
     parts = [f"<h2>{page.escape(group.operator)} on {all_of('device_name') or page.escape(group.device)}</h2>",
-             f'<p class="muted">{page.escape(group.problem)} · driver {all_of("driver")} · {all_of("toolkit")} · '
+             f'<p class="muted">{page.prose(group.problem)} · driver {all_of("driver")} · {all_of("toolkit")} · '
              f'{all_of("timestamp_utc", 10)} · commit {all_of("git_commit", 10)}</p>',
              runs_note(group), times_figure(group, lines, stem)]
     values = values_of(group, rows, samples)
