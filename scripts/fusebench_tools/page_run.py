@@ -238,7 +238,8 @@ def verdict(groups: list[Group], rows: list[Row]) -> str:
     for group in groups:
         right = [b for b in group.best if not b.peer and b.within_1e4 and not b.in_place]
         if right:
-            name = f"{group.operator} on {group.device}" + (f" at {group.problem}" if len({g.problem for g in groups}) > 1 else "")
+            alike = [g for g in groups if (g.operator, g.device) == (group.operator, group.device)]
+            name = f"{group.operator} on {group.device}" + (f" at {group.problem}" if len(alike) > 1 else "")
             items.append(f"{name}: {right[0].row['variant']}, {time_label(right[0].median_ns)}, is the fastest "
                          "within 1e-4 of the exact reference order")
     if bad:
