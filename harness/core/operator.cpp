@@ -51,7 +51,8 @@ std::string_view to_string(Battery battery) noexcept {
 }
 
 Battery parse_battery(std::string_view text) {
-  for (const Battery battery : {Battery::timed, Battery::quick, Battery::full, Battery::exhaustive}) {
+  for (const Battery battery :
+       {Battery::timed, Battery::quick, Battery::full, Battery::exhaustive}) {
     if (to_string(battery) == text) return battery;
   }
   throw Error("battery '{}' is none of timed, quick, full, exhaustive", text);
