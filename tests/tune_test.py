@@ -208,7 +208,8 @@ class Replay(Case):
 
     def test_all_strategies_are_scored_and_written_down(self) -> None:
         scores = self.folder / "scores.csv"
-        result = tune("--replay", self.cache, "--strategy", "all", "--repeats", 5, "--score", "--csv", scores)
+        result = tune("--replay", self.cache, "--strategy", "all", "--budget", 30, "--repeats", 5, "--score", "--csv",
+                      scores)
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertIn("240 configurations", result.stdout)
         with scores.open(newline="") as file:
@@ -227,7 +228,7 @@ class Replay(Case):
 
     def test_the_same_seed_gives_the_same_score_and_another_another(self) -> None:
         def table(seed: int) -> str:
-            result = tune("--replay", self.cache, "--repeats", 3, "--seed", seed)
+            result = tune("--replay", self.cache, "--budget", 30, "--repeats", 3, "--seed", seed)
             self.assertEqual(result.returncode, 0, result.stderr)
             return " ".join(result.stdout.splitlines()[2].split()[:-1])  # less the seconds it took
         self.assertEqual(table(5), table(5))
