@@ -12,11 +12,11 @@
 
 #include "harness/core/error.hpp"
 #include "harness/device/call_clock.hpp"
-#include "harness/device/cuda/cuda_device.hpp"
 #include "harness/trace/device_recorder.hpp"
 #include "harness/trace/host_recorder.hpp"
 #include "harness/trace/nvtx.hpp"
 #include "harness/trace/variant_key.hpp"
+#include "harness/verify/candidate.hpp"
 #include "harness/verify/examiner.hpp"
 
 namespace fusebench {
@@ -45,11 +45,6 @@ class Listeners final : public PhaseListener {
 };
 
 bool can_run(const Item& item) { return item.unavailable.empty(); }
-
-std::int64_t launches_on(const Device& device) {
-  const auto* cuda = dynamic_cast<const CudaDevice*>(&device);
-  return cuda == nullptr ? 0 : cuda->launches();
-}
 
 std::function<std::uint64_t()> clock_of(const DeviceRecorder* recorder) {
   if (recorder == nullptr) return steady_ns;

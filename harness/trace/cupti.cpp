@@ -12,6 +12,7 @@
 #include <mutex>
 #include <new>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "harness/core/error.hpp"
@@ -128,14 +129,20 @@ const char* describe(CUpti_ActivityOverheadKind kind) {
   }
 }
 
+// What records of work have in common.
+template <class Record>
+DeviceWork work_in(WorkKind kind, const Record& record, std::string name) {
+  return {kind,
+          record.deviceId,
+          record.streamId,
+          {record.start, record.end},
+          std::move(name),
+          record.correlationId};
+}
+
 DeviceWork kernel_in(const CUpti_Activity& record) {
   const auto& kernel = as<CUpti_ActivityKernel9>(record);
-  DeviceWork work{WorkKind::kernel,
-                  kernel.deviceId,
-                  kernel.streamId,
-                  {kernel.start, kernel.end},
-                  readable_kernel_name(kernel.name),
-                  kernel.correlationId};
+  DeviceWork work = work_in(WorkKind::kernel, kernel, readable_kernel_name(kernel.name));
   work.blocks = std::int64_t{kernel.gridX} * kernel.gridY * kernel.gridZ;
   work.threads = std::int64_t{kernel.blockX} * kernel.blockY * kernel.blockZ;
   work.registers = kernel.registersPerThread;
@@ -252,20 +259,14 @@ class CuptiRecorder final : public DeviceRecorder {
       case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL: records_.add(kernel_in(record)); break;
       case CUPTI_ACTIVITY_KIND_MEMCPY: {
         const auto& copy = as<CUpti_ActivityMemcpy5>(record);
-        DeviceWork work{WorkKind::memcpy,
-                        copy.deviceId,
-                        copy.streamId,
-                        {copy.start, copy.end},
-                        direction_of(copy.copyKind),
-                        copy.correlationId};
+        DeviceWork work = work_in(WorkKind::memcpy, copy, direction_of(copy.copyKind));
         work.bytes = copy.bytes;
         records_.add(std::move(work));
         break;
       }
       case CUPTI_ACTIVITY_KIND_MEMSET: {
         const auto& set = as<CUpti_ActivityMemset4>(record);
-        DeviceWork work{WorkKind::memset,     set.deviceId, set.streamId,
-                        {set.start, set.end}, "memset",     set.correlationId};
+        DeviceWork work = work_in(WorkKind::memset, set, "memset");
         work.bytes = set.bytes;
         records_.add(std::move(work));
         break;

@@ -14,11 +14,6 @@
 namespace fusebench {
 namespace {
 
-std::int64_t launches_on(Device& device) {
-  const auto* cuda = dynamic_cast<CudaDevice*>(&device);
-  return cuda == nullptr ? 0 : cuda->launches();
-}
-
 std::unique_ptr<Plan> control_plan(const std::string& name, const Problem& problem,
                                    Device& device) {
   const auto bytes = static_cast<std::size_t>(problem.size("elements")) * sizeof(float);
@@ -127,6 +122,11 @@ std::optional<double> LocalCandidate::graph(int count) {
 }
 
 int LocalCandidate::threads() { return threads_of(getpid()); }
+
+std::int64_t launches_on(const Device& device) {
+  const auto* cuda = dynamic_cast<const CudaDevice*>(&device);
+  return cuda == nullptr ? 0 : cuda->launches();
+}
 
 int threads_of(int process) {
   std::error_code gone;

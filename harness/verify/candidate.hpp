@@ -100,6 +100,9 @@ class LocalCandidate final : public Candidate {
   std::int64_t launches_ = 0;
 };
 
+/// Kernels launched so far on a device; 0 on a CPU.
+[[nodiscard]] std::int64_t launches_on(const Device& device);
+
 /// Entries of /proc/PID/task: the threads of a process; 0 when it is gone.
 [[nodiscard]] int threads_of(int process);
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import argparse
 import csv
 import os
+import signal
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import NoReturn
+from typing import NoReturn, TextIO
 
 from fusebench_tools.records import BadFile
 
@@ -38,6 +40,11 @@ def run(prog: str, main: Callable[[], int], interrupted: str, errors: tuple[type
     sys.exit(2)
 
 
+def end_on_sigterm() -> None:
+    """SIGTERM is Ctrl-C from here on."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+
+
 def refuse_to_replace(output: Path | None, inputs: Iterable[Path]) -> None:
     """Raises BadFile when the output is one of the inputs, cannot be a file, or has no folder."""
     if output is None:
@@ -50,24 +57,25 @@ def refuse_to_replace(output: Path | None, inputs: Iterable[Path]) -> None:
         raise BadFile(f"cannot write {output}: its folder is missing; make it first")
 
 
-def write_whole(path: Path, text: str) -> None:
-    """What is there is replaced at once, or not at all."""
-    part = path.with_name(path.name + ".part")
-    try:
-        part.write_text(text, encoding="utf-8", newline="")
-        os.replace(part, path)
-    finally:
-        part.unlink(missing_ok=True)
-
-
-def write_csv(path: Path, columns: list[str], rows: Iterable[Iterable[object]]) -> None:
-    """Likewise."""
+@contextmanager
+def replacing(path: Path) -> Iterator[TextIO]:
+    """A file to write, which then replaces at once what is there; where writing fails, not at all."""
     part = path.with_name(path.name + ".part")
     try:
         with part.open("w", newline="", encoding="utf-8") as file:
-            writer = csv.writer(file, lineterminator="\n")
-            writer.writerow(columns)
-            writer.writerows(rows)
+            yield file
         os.replace(part, path)
     finally:
         part.unlink(missing_ok=True)
+
+
+def write_whole(path: Path, text: str) -> None:
+    with replacing(path) as file:
+        file.write(text)
+
+
+def write_csv(path: Path, columns: list[str], rows: Iterable[Iterable[object]]) -> None:
+    with replacing(path) as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(columns)
+        writer.writerows(rows)

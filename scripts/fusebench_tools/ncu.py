@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import csv
-import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from fusebench_tools.profiling import DOMAIN, KEY, Failed, Job, is_harness_kernel, last_words, parse_key, tell
-from fusebench_tools.records import BadFile, Row, read_table
+from fusebench_tools.records import Row, read_numbers
 
 TIME = "gpu__time_duration.sum"
 READ, WRITTEN = "dram__bytes_read.sum", "dram__bytes_write.sum"
@@ -198,17 +197,7 @@ def is_counters(header: list[str]) -> bool:
 
 def read(path: Path) -> list[Row]:
     """The rows of an ncu.csv. Raises BadFile."""
-    rows = []
-    for where, row in read_table(path, COLUMNS):
-        for name in NUMBERS:
-            try:
-                good = not row[name] or math.isfinite(float(row[name]))
-            except ValueError:
-                good = False
-            if not good:
-                raise BadFile(f"{where}, column {name}: '{row[name]}' is no number")
-        rows.append(row)
-    return rows
+    return read_numbers(path, COLUMNS, NUMBERS)
 
 
 def moved_of(rows: list[Row]) -> dict[tuple[str, ...], float]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from fusebench_tools import page
 from fusebench_tools.page import Cell, Column
 from fusebench_tools.page_run import percent_label, row_name, row_places
-from fusebench_tools.records import BadFile, Row, read_table
+from fusebench_tools.records import Row, read_numbers
 from fusebench_tools.svg import Drawing, Scale, time_label
 
 NEEDED = ["verdict", "operator", "variant", "configuration", "problem", "device", "reason", "old_replicas", "new_replicas",
@@ -24,17 +24,7 @@ COLUMNS = [Column("verdict"), Column("variant", long=True), Column("ratio", True
 
 
 def read(path: Path) -> list[Row]:
-    rows = []
-    for where, row in read_table(path, NEEDED):
-        for name in NEEDED[7:]:
-            try:
-                good = not row[name] or math.isfinite(float(row[name]))
-            except ValueError:
-                good = False
-            if not good:
-                raise BadFile(f"{where}, column {name}: '{row[name]}' is no number")
-        rows.append(row)
-    return rows
+    return read_numbers(path, NEEDED, NEEDED[7:])
 
 
 def is_control(row: Row) -> bool:

@@ -68,6 +68,21 @@ def read_table(path: Path, needed: list[str]) -> list[tuple[str, Row]]:
     return rows
 
 
+def read_numbers(path: Path, needed: list[str], numbers: list[str]) -> list[Row]:
+    """Rows whose columns `numbers` are finite or empty. Raises BadFile."""
+    rows = []
+    for where, row in read_table(path, needed):
+        for name in numbers:
+            try:
+                good = not row[name] or math.isfinite(float(row[name]))
+            except ValueError:
+                good = False
+            if not good:
+                raise BadFile(f"{where}, column {name}: '{row[name]}' is no number")
+        rows.append(row)
+    return rows
+
+
 def check(where: str, row: Row) -> None:
     if row["schema_version"] != "1":
         raise BadFile(f"{where}, column schema_version: '{row['schema_version']}' is another version than 1")
