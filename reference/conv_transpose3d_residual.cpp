@@ -164,7 +164,7 @@ class ConvTranspose3dResidual final : public Operator {
   std::vector<Problem> small_problems() const override {
     return joined(
         doubling({"n=2,ci=16,co=64,d=2,h=3,w=9", "n=1,ci=32,co=64,d=2,h=2,w=32",
-                  "n=2,ci=5,co=7,d=3,h=3,w=3"}),
+                  "n=2,ci=5,co=7,d=3,h=3,w=3", "n=1,ci=1,co=24,d=9,h=8,w=8"}),
         parsed({"n=1,ci=4,co=6,d=3,h=3,w=5,kd=2,kh=3,kw=4,sd=1,sh=2,sw=3,ph=1,pw=2,oph=1"}));
   }
 
@@ -288,6 +288,10 @@ std::vector<InputSet> ConvTranspose3dResidual::input_sets() const {
   // 4c + b + 1 is nearly 0.
   add("slope that cancels", from(1, Draw::normal, 0x1p-18F), w,
       from(3, Draw::normal, 0x1p-18F, 0.375F), from(4, Draw::constant, -2.5F));
+  add("wide magnitudes in x", from(1, Draw::wide), w, conv_bias, b);
+  add("wide magnitudes in w", x, from(2, Draw::wide), conv_bias, b);
+  // Where a plane is 64 positions, each of one channel has a power of two of its own.
+  add("bands of magnitudes in x", from(1, Draw::banded), w, from(3, Draw::banded), b);
   add("special values in x", from(1, Draw::special), w, conv_bias, b);
   add("special values in w", x, from(2, Draw::special), conv_bias, b);
   add("special values in the biases", x, w, from(3, Draw::special), from(4, Draw::special));

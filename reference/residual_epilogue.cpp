@@ -187,6 +187,8 @@ std::vector<InputSet> ResidualEpilogue::input_sets() const {
   add("1 + k 2^-12", c_from(Draw::near_one), b_from(Draw::near_one));
   // 2c + b + 1 is about 2^-17 of its terms.
   add("cancellation", c_from(Draw::normal, 0x1p-18F, 0.375F), b_from(Draw::constant, -1.75F));
+  add("wide magnitudes", c_from(Draw::wide), b_from(Draw::wide));
+  add("bands of magnitudes", c_from(Draw::banded), b_from(Draw::banded));
   add("special values", c_from(Draw::special), b_from(Draw::special));
   add("subnormals", c_from(Draw::subnormal), b);
   add("subnormal bias", c, b_from(Draw::subnormal));

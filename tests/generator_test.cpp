@@ -8,6 +8,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <set>
 
 #include "tests/seed.hpp"
@@ -131,6 +132,42 @@ TEST(Draw, GivesWhatItsNameSaysAndAllOfIt) {
   EXPECT_EQ(near_ones.size(), 4096U);
   EXPECT_EQ(*near_ones.begin(), 1.0F);
   EXPECT_EQ(*near_ones.rbegin(), 1.0F + 4095.0F / 4096.0F);
+}
+
+TEST(Draw, WideHasEveryExponentEquallyOftenInEitherSign) {
+  const unsigned long long stream = test::seed();
+  std::map<int, int> exponents;
+  int negative = 0;
+  constexpr int count = 64000;
+  for (unsigned i = 0; i < count; ++i) {
+    const float value = drawn(Draw::wide, stream, i);
+    ++exponents[std::ilogb(value)];
+    negative += static_cast<int>(std::signbit(value));
+  }
+  ASSERT_EQ(exponents.size(), 32U);
+  EXPECT_EQ(exponents.begin()->first, -30);
+  // 2000 of each, 6 standard deviations (44) either way.
+  for (const auto& [exponent, times] : exponents) EXPECT_NEAR(times, 2000, 265) << exponent;
+  EXPECT_NEAR(negative, count / 2, 6 * 127);
+}
+
+TEST(Draw, BandedSharesAPowerOfTwoAmong64InARowAndNoFraction) {
+  const unsigned long long stream = test::seed();
+  std::set<int> powers;
+  for (unsigned band = 0; band < 5000; ++band) {
+    std::set<float> values;
+    const int power = std::ilogb(drawn(Draw::banded, stream, 64U * band));
+    for (unsigned i = 64U * band; i < 64U * (band + 1); ++i) {
+      const float value = drawn(Draw::banded, stream, i);
+      ASSERT_EQ(std::ilogb(value), power) << i;
+      values.insert(value);
+    }
+    EXPECT_GE(values.size(), 60U);
+    powers.insert(power);
+  }
+  EXPECT_EQ(powers.size(), 91U);
+  EXPECT_EQ(*powers.begin(), -90);
+  EXPECT_EQ(*powers.rbegin(), 0);
 }
 
 TEST(InputValue, SprinklesTheFirstTheLastAndAboutOneOfAThousand) {

@@ -35,6 +35,8 @@ enum class Draw : int {
   near_one,   ///< 1 + k 2^-12, k below 4096: two bits more than TF32 holds
   constant,   ///< 1
   subnormal,  ///< any subnormal or zero, either sign
+  wide,       ///< either sign, magnitudes log-uniform in [2^-30, 4)
+  banded,     ///< either sign, in [1, 2) times a power of two that 64 in a row share, 2^-90 to 1
   special,    ///< one of the special_value()s
 };
 
@@ -100,6 +102,12 @@ inline constexpr unsigned special_values = 24;
   return static_cast<float>(2 * static_cast<int>(sum) - 12 * 65535) * 0x1p-17F;
 }
 
+/// Fraction and sign of `bits`, times 2^exponent, which makes a normal.
+[[nodiscard]] constexpr float with_exponent(unsigned bits, int exponent) noexcept {
+  return __builtin_bit_cast(float,
+                            (bits & 0x807FFFFFU) | static_cast<unsigned>(exponent + 127) << 23U);
+}
+
 [[nodiscard]] constexpr float drawn(Draw draw, unsigned long long stream,
                                     unsigned long long index) noexcept {
   if (draw == Draw::uniform) return uniform(stream, index);
@@ -110,6 +118,11 @@ inline constexpr unsigned special_values = 24;
   switch (draw) {
     case Draw::integer: return static_cast<float>(static_cast<int>(top % 5U) - 2);
     case Draw::near_one: return 1.0F + static_cast<float>(top % 4096U) * 0x1p-12F;
+    case Draw::wide: return with_exponent(top, static_cast<int>(bits % 32U) - 30);
+    case Draw::banded: {
+      const unsigned long long of_band = random_bits(~stream, index / 64U);
+      return with_exponent(top, -static_cast<int>((of_band >> 32U) % 91U));
+    }
     case Draw::subnormal: return __builtin_bit_cast(float, top & 0x807FFFFFU);
     default: return special_value(top % special_values);
   }
