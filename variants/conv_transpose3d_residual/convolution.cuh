@@ -1,6 +1,10 @@
 // A convolution's sizes in a kernel.
 #pragma once
 
+#include "variants/conv_transpose3d_residual/divisor.hd.hpp"
+
+using namespace fusebench::conv_transpose3d_residual;
+
 typedef unsigned int u32;
 typedef unsigned long long u64;
 
@@ -11,15 +15,6 @@ struct Convolution {
   u64 outputs_of_channel;
   u32 n, in_channels, out_channels, in_of_group, out_of_group, taps;
   u32 input[3], output[3], kernel[3], stride[3], padding[3], dilation[3];
-};
-
-// Division of numbers below 2^31 by one known at launch: magic is (2^32 - 1) / divisor.
-struct Divisor {
-  u32 divisor, magic;
-  __device__ u32 quotient(u32 n) const {
-    const u32 q = __umulhi(n, magic);
-    return q + (n - q * divisor >= divisor);
-  }
 };
 
 // In one dimension the output at `out` takes from the input at `in` through `tap`; false when there is
@@ -50,6 +45,7 @@ __device__ inline float convolve_directly(const float* x, const float* w, const 
         if (!find_source(s, 2, out_w, kw, in_w)) continue;
         const float* from = x_item + (u64(in_d) * s.input[1] + in_h) * s.input[2] + in_w;
         const float* by = w_channel + (kd * s.kernel[1] + kh) * s.kernel[2] + kw;
+#pragma unroll 1
         for (u32 c = 0; c < s.in_of_group; ++c) {
           sum = fmaf(__ldg(from), __ldg(by), sum);
           from += s.positions;

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "reference/conv_transpose3d.hpp"
+#include "variants/conv_transpose3d_residual/divisor.hd.hpp"
 
 namespace fusebench::conv_transpose3d_residual {
 
@@ -15,14 +16,6 @@ struct KernelConvolution {
   std::uint64_t outputs_of_channel;
   std::uint32_t n, in_channels, out_channels, in_of_group, out_of_group, taps;
   std::uint32_t input[3], output[3], kernel[3], stride[3], padding[3], dilation[3];
-};
-
-/// struct Divisor in convolution.cuh has the same layout: division of numbers below 2^31 by one known at launch, from 1.
-struct Divisor {
-  Divisor() = default;
-  explicit Divisor(std::int64_t by)
-      : divisor(static_cast<std::uint32_t>(by)), magic(~std::uint32_t{0} / divisor) {}
-  std::uint32_t divisor = 1, magic = ~std::uint32_t{0};
 };
 
 /// How many pieces a whole is cut into, the last one perhaps smaller.

@@ -13,7 +13,7 @@ const bool registered = add_wgmma_variant({
         "one kernel of wgmma instructions, one bf16 product: how fast if precision did not matter",
     .source = __FILE__,
     .precision = Precision::bf16,
-    .format = 0,
+    .format = WgmmaFormat::bf16,
     .products = 1,
 });
 

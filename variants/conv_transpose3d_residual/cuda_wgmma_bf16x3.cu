@@ -13,7 +13,7 @@ const bool registered = add_wgmma_variant({
     .idea = "one kernel of wgmma instructions, three bf16 products: how near to the memory floor",
     .source = __FILE__,
     .precision = Precision::bf16x3,
-    .format = 0,
+    .format = WgmmaFormat::bf16,
     .products = 3,
 });
 

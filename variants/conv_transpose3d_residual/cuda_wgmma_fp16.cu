@@ -13,7 +13,7 @@ const bool registered = add_wgmma_variant({
             "narrow range",
     .source = __FILE__,
     .precision = Precision::fp16,
-    .format = 1,
+    .format = WgmmaFormat::fp16,
     .products = 1,
 });
 

@@ -92,12 +92,12 @@ __device__ inline u64 matrix_64(u32 address, u32 leading, u32 stride) {
 // The matrix `bytes` further on.
 __device__ inline u64 moved(u64 matrix, u32 bytes) { return matrix + (bytes >> 4); }
 
-// Rows of 32 bytes, 8 rows after 8: piece p of row r stands at p ^ (r / 4 % 2). K is contiguous.
-__device__ inline u32 swizzled_32(u32 row, u32 byte) {
-  return row * 32 + (((byte >> 4) ^ (row >> 2)) & 1) * 16 + (byte & 15);
+// Rows of 128 bytes, 8 rows after 8: piece p of row r stands at p ^ (r % 8). K is contiguous.
+__device__ inline u32 swizzled_128(u32 row, u32 byte) {
+  return row * 128 + (((byte >> 4) ^ row) & 7) * 16 + (byte & 15);
 }
-__device__ inline u64 matrix_32(u32 address) {
-  return u64((address & 0x3FFFF) >> 4) | 1ULL << 16 | u64(256 >> 4) << 32 | 3ULL << 62;
+__device__ inline u64 matrix_128(u32 address) {
+  return u64((address & 0x3FFFF) >> 4) | 1ULL << 16 | u64(1024 >> 4) << 32 | 1ULL << 62;
 }
 
 // ---- wgmma: D[64 x 128] (+)= A[64 x 16] B[16 x 128], by the four warps of a warpgroup.
@@ -136,15 +136,15 @@ __device__ inline void wgmma_bf16(float (&d)[64], u64 a, u64 b, u32 add) {
 }
 __device__ inline void wgmma_f16(float (&d)[64], u64 a, u64 b, u32 add) { FUSEBENCH_WGMMA("f16"); }
 
-// D[64 x 64] (+)= A[64 x 16] B[16 x 64], A in registers: of warp v's rows lane l holds l / 4 in a[0] and a[2], 8
-// more in a[1] and a[3], and of their columns 2 (l % 4) and the next in a[0] and a[1], 8 more in the others. B has
-// K contiguous.
-__device__ inline void wgmma_f16(float (&d)[32], const u32 (&a)[4], u64 b, u32 add) {
+// D[64 x 128] (+)= A[64 x 8] B[8 x 128], both with K contiguous.
+__device__ inline void wgmma_tf32(float (&d)[64], u64 a, u64 b, u32 add) {
   asm volatile(
-      "{ .reg .pred p;\n setp.ne.b32 p, %37, 0;\n"
-      "wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16"
+      "{ .reg .pred p;\n setp.ne.b32 p, %66, 0;\n"
+      "wgmma.mma_async.sync.aligned.m64n128k8.f32.tf32.tf32"
       " {%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15,%16,%17,%18,%19,%20,%21,%22,%23,"
-      "%24,%25,%26,%27,%28,%29,%30,%31}, {%32,%33,%34,%35}, %36, p, 1, 1, 0; }"
-      : FUSEBENCH_D16(d, 0), FUSEBENCH_D16(d, 16)
-      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(add));
+      "%24,%25,%26,%27,%28,%29,%30,%31,%32,%33,%34,%35,%36,%37,%38,%39,%40,%41,%42,%43,%44,%45,"
+      "%46,%47,%48,%49,%50,%51,%52,%53,%54,%55,%56,%57,%58,%59,%60,%61,%62,%63}, %64, %65, p, 1,"
+      " 1; }"
+      : FUSEBENCH_D16(d, 0), FUSEBENCH_D16(d, 16), FUSEBENCH_D16(d, 32), FUSEBENCH_D16(d, 48)
+      : "l"(a), "l"(b), "r"(add));
 }

@@ -2,7 +2,12 @@
 // planes.
 #pragma once
 
+#include "variants/conv_transpose3d_residual/wgmma_formats.cuh"
+#if FUSEBENCH_SCALED
+#include "variants/conv_transpose3d_residual/wgmma_scaled_weights.cuh"
+#else
 #include "variants/conv_transpose3d_residual/wgmma_weights.cuh"
+#endif
 
 constexpr u32 warpgroup = 128;
 constexpr u32 all_threads = 3 * warpgroup;
@@ -25,10 +30,40 @@ extern __shared__ __align__(1024) unsigned char shared[];
 __device__ inline Head* head() { return reinterpret_cast<Head*>(shared); }
 __device__ inline u32 weights_address() { return shared_address(shared) + head_bytes; }
 
+// threadIdx.x, asked for here: what derives from it would else be kept from the kernel's start, in registers that there
+// are not.
+__device__ inline u32 thread_now() {
+  u32 thread;
+  asm volatile("mov.u32 %0, %%tid.x;" : "=r"(thread));
+  return thread;
+}
+
 // Of a kind each block's first segment has its own number; the others are taken from a counter.
 __device__ inline u32 first_number(const Arguments& a, bool mixed) {
   return blockIdx.x - (mixed ? a.alike_blocks : 0);
 }
+
+#if FUSEBENCH_SCALED
+// In a slot's plane. Of whole warps.
+__device__ inline u32 largest_of(u32 slot) {
+  return __reduce_max_sync(~0u,
+                           *const_cast<volatile u32*>(&head()->largest[slot][thread_now() % 4]));
+}
+__device__ inline u32 smallest_less_1_of(u32 slot) {
+  return __reduce_min_sync(
+      ~0u, *const_cast<volatile u32*>(&head()->smallest_less_1[slot][thread_now() % 4]));
+}
+// The exponent field of what products with a slot's plane are multiplied by; or unusable.
+__device__ inline u32 exponent_of(u32 slot) {
+  const Magnitudes all = {largest_of(slot), smallest_less_1_of(slot)};
+  const u32 exponent = all.unscaling_exponent();
+  // The product with any channel's unscaling must be a normal number.
+  return all.representable() && exponent + min(128u, head()->least_exponent) >= 128 &&
+                 exponent + head()->greatest_exponent <= 381
+             ? exponent
+             : unusable;
+}
+#endif
 
 // A place in the ring of planes. No more than two registers: there are none to spare.
 struct Ring {

@@ -5,27 +5,24 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "harness/core/error.hpp"
 #include "variants/conv_transpose3d_residual/convolution.hpp"
+#include "variants/conv_transpose3d_residual/wgmma_work.hpp"
 
 namespace fusebench::conv_transpose3d_residual {
 namespace {
 
 // As in wgmma_tiles.cuh and wgmma_weights.cuh.
-constexpr std::int64_t block_channels = 64;
-constexpr std::int64_t tile_channels = 32;
-constexpr std::int64_t tile_rows = 4;
-constexpr std::int64_t tile_columns = 32;
 constexpr std::int64_t all_taps = 27;
 constexpr std::int64_t alike_taps = 15;
 constexpr std::int64_t mixed_taps = 12;
-constexpr std::int64_t head_bytes = 1024;
 constexpr std::int64_t pack_threads = 256;
 constexpr std::int64_t pack_blocks = all_taps * tile_channels * block_channels / pack_threads;
+constexpr std::int64_t channel_bytes = 16;  // 8 of them where operands are not scaled
 constexpr std::int64_t counter_words = 64;  // of each block of channels
-constexpr std::int64_t most_items = std::int64_t{1} << 30;
 // Of a batch item. L2 has to hold two or three of them while y passes through it; more was not tried.
 constexpr std::int64_t most_fetched_bytes = 4 << 20;
 
@@ -38,45 +35,6 @@ struct Prepared {
   std::uint32_t blocks[2];
 };
 
-// As struct Tiles in wgmma_tiles.cuh.
-struct Tiles {
-  Divisor depth, rows, columns, per_run;
-  std::uint32_t items = 0, plane_items = 0, run = 0, run_stacks = 0, runs = 0;
-};
-
-// The tiles, not yet shared out.
-Tiles tiles_of(const ConvTranspose3d& sizes) {
-  const std::int64_t d = sizes.input[0];
-  const std::int64_t row_tiles = pieces(sizes.input[1], tile_rows);
-  const std::int64_t w = sizes.input[2];
-  const std::int64_t column_tiles =
-      w <= tile_columns ? 1 : 1 + pieces(w - tile_columns, tile_columns - 1);
-  const std::int64_t stacks = sizes.n * row_tiles * column_tiles;
-  if (stacks * d > most_items) {
-    throw Unavailable("{} tiles are more than the kernel counts", stacks * d);
-  }
-  Tiles tiles;
-  tiles.depth = Divisor(d);
-  tiles.rows = Divisor(row_tiles);
-  tiles.columns = Divisor(column_tiles);
-  tiles.items = static_cast<std::uint32_t>(stacks * d);
-  tiles.plane_items = static_cast<std::uint32_t>(row_tiles * column_tiles);
-  return tiles;
-}
-
-// To so many blocks of a kind: about `runs` runs a block, and at the end about `singles` items a block singly. Were
-// runs longer, blocks that got one more would end late; were they shorter, more planes would be read twice.
-void share_out(Tiles& tiles, std::int64_t blocks, std::int64_t runs, std::int64_t singles) {
-  const std::int64_t depth = tiles.depth.divisor;
-  const std::int64_t stacks = tiles.items / depth;
-  const std::int64_t run = pieces(tiles.items, runs * blocks);
-  tiles.run = static_cast<std::uint32_t>(run);
-  tiles.per_run = Divisor(pieces(depth, run));
-  tiles.run_stacks =
-      static_cast<std::uint32_t>(stacks - std::min(stacks, pieces(singles * blocks, depth)));
-  tiles.runs = tiles.run_stacks * tiles.per_run.divisor;
-}
-
 // As in wgmma_block.cuh.
 struct Arguments {
   float* y;
@@ -87,34 +45,54 @@ struct Arguments {
   std::uint32_t of_block, alike_blocks, fetchers;
 };
 
-std::int64_t shared_bytes(int products, const Configuration& configuration) {
-  const std::int64_t parts = products == 3 ? 2 : 1;
-  const std::int64_t plane = (tile_rows + 1) * parts * tile_channels * tile_columns * 2;
-  const std::int64_t tap = parts * block_channels * tile_channels * 2;
-  if (products == 1) return head_bytes + all_taps * tap + configuration.integer("slots") * plane;
-  return head_bytes + std::max(alike_taps * tap + configuration.integer("alike_slots") * plane,
-                               mixed_taps * tap + configuration.integer("mixed_slots") * plane);
+// Two halves of fp16 hold float32's contract only under powers of two, which have a `pack` of their own.
+bool scaled(const WgmmaVariant& variant) {
+  return variant.format == WgmmaFormat::fp16 && variant.products == 3;
+}
+
+// Of an operand's element, with both its halves.
+std::int64_t element_bytes(const WgmmaVariant& variant) {
+  return variant.products == 3 || variant.format == WgmmaFormat::tf32 ? 4 : 2;
+}
+
+// Where all weights leave no room for a ring.
+bool two_kinds(const WgmmaVariant& variant) { return element_bytes(variant) == 4; }
+
+std::int64_t tap_bytes(const WgmmaVariant& variant) {
+  return block_channels * tile_channels * element_bytes(variant);
+}
+
+std::int64_t shared_bytes(const WgmmaVariant& variant, const Configuration& configuration) {
+  const std::int64_t head_bytes = scaled(variant) ? 2048 : 1024;
+  const std::int64_t plane =
+      (tile_rows + 1) * tile_channels * tile_columns * element_bytes(variant);
+  const auto ring = [&](const char* slots) { return configuration.integer(slots) * plane; };
+  const std::int64_t tap = tap_bytes(variant);
+  if (!two_kinds(variant)) return head_bytes + all_taps * tap + ring("slots");
+  return head_bytes +
+         std::max(alike_taps * tap + ring("alike_slots"), mixed_taps * tap + ring("mixed_slots"));
 }
 
 class WgmmaPlan final : public Plan {
  public:
-  WgmmaPlan(const CudaRequest& request, int products)
+  WgmmaPlan(const CudaRequest& request, const WgmmaVariant& variant)
       : convolution_(request.convolution),
         sizes_(request.convolution),
         tiles_(tiles_of(request.convolution)),
         module_(request.module),
         pack_(module_->kernel("pack")),
         convolve_(module_->kernel("convolve")),
-        channel_blocks_(pieces(convolution_.out_channels, block_channels)) {
+        channel_blocks_(pieces(convolution_.out_channels, block_channels)),
+        pack_blocks_(scaled(variant) ? block_channels : pack_blocks) {
     const DeviceTraits& traits = request.device.traits();
     const Configuration& configuration = request.configuration;
-    const std::int64_t shared = shared_bytes(products, configuration);
+    const std::int64_t shared = shared_bytes(variant, configuration);
     if (shared > traits.shared_memory_bytes) {
       throw Unavailable("a block needs {} bytes of shared memory; {} has {}", shared, traits.name,
                         traits.shared_memory_bytes);
     }
     // No more blocks than there is work for, and at least one of each kind.
-    const std::int64_t kinds = products == 3 ? 2 : 1;
+    const std::int64_t kinds = two_kinds(variant) ? 2 : 1;
     const std::int64_t blocks = std::clamp<std::int64_t>(
         kinds * tiles_.items, kinds, std::max<std::int64_t>(kinds, traits.processors));
     alike_blocks_ = blocks;
@@ -142,9 +120,8 @@ class WgmmaPlan final : public Plan {
       buffers_.push_back(request.device.allocate(static_cast<std::size_t>(bytes)));
       return buffers_.back().address();
     };
-    const std::int64_t tap_bytes = (products == 3 ? 2 : 1) * block_channels * tile_channels * 2;
-    prepared_.weights = part_of(channel_blocks_ * all_taps * tap_bytes);
-    prepared_.coefficients = part_of(channel_blocks_ * block_channels * 8);
+    prepared_.weights = part_of(channel_blocks_ * all_taps * tap_bytes(variant));
+    prepared_.coefficients = part_of(channel_blocks_ * block_channels * channel_bytes);
     prepared_.unusual = part_of(channel_blocks_ * pack_blocks * 4);
     prepared_.counters = part_of(channel_blocks_ * counter_words * 4);
   }
@@ -162,7 +139,7 @@ class WgmmaPlan final : public Plan {
                            0,
                            static_cast<std::uint32_t>(alike_blocks_),
                            static_cast<std::uint32_t>(aligned ? fetchers_ : 0)};
-    pack_->launch({.blocks = static_cast<std::uint32_t>(channel_blocks_ * pack_blocks),
+    pack_->launch({.blocks = static_cast<std::uint32_t>(channel_blocks_ * pack_blocks_),
                    .threads = static_cast<std::uint32_t>(pack_threads)},
                   arguments);
     for (std::int64_t block = 0; block < channel_blocks_; ++block) {
@@ -178,6 +155,7 @@ class WgmmaPlan final : public Plan {
   std::shared_ptr<CudaModule> module_;
   std::unique_ptr<CudaKernel> pack_, convolve_;
   std::int64_t channel_blocks_;
+  std::int64_t pack_blocks_;  // of a block of channels
   std::int64_t alike_blocks_ = 0;
   std::int64_t fetchers_ = 0;
   LaunchShape shape_;
@@ -185,9 +163,7 @@ class WgmmaPlan final : public Plan {
   Prepared prepared_{};
 };
 
-}  // namespace
-
-std::optional<std::string> wgmma_refuses(const ConvTranspose3d& sizes) {
+std::optional<std::string> refuses(const ConvTranspose3d& sizes) {
   if (auto reason = refuses_all_but_doubling(sizes)) return reason;
   if (sizes.in_channels > tile_channels) {
     return fmt::format("needs at most {} input channels, not {}", tile_channels, sizes.in_channels);
@@ -195,22 +171,24 @@ std::optional<std::string> wgmma_refuses(const ConvTranspose3d& sizes) {
   return std::nullopt;
 }
 
+}  // namespace
+
 bool add_wgmma_variant(const WgmmaVariant& variant) {
-  const bool three = variant.products == 3;
+  const bool two = two_kinds(variant);
   std::vector<Parameter> parameters;
-  if (three) {
-    parameters = {{"alike_share", integers({50, 52, 53, 54, 55, 56, 58}), "54"},
-                  {"alike_slots", integers({3, 4}), "4"},
-                  {"mixed_slots", integers({3, 4}), "4"}};
+  if (two) {
+    parameters = {{"alike_share", integers({50, 52, 53, 54, 55, 56, 58}), "53"},
+                  {"alike_slots", integers({3, 4, 5}), "3"},
+                  {"mixed_slots", integers({4, 6}), "4"}};
   } else {
     parameters = {{"slots", integers({3, 4}), "4"}};
   }
   const std::vector<Parameter> common = {
       {"runs", integers({4, 8, 16, 32}), "8"},
-      {"singles", integers({0, 2, 4, 6}), three ? "2" : "4"},
-      {"fetchers", integers({0, 8, 16, 32}), three ? "16" : "32"},
+      {"singles", integers({0, 2, 4, 6}), "4"},
+      {"fetchers", integers({0, 8, 16, 32}), two ? "16" : "32"},
       {"keep_x", integers({0, 1}), "1"},
-      {"store", {"store_default", "store_l2"}, three ? "store_default" : "store_l2"}};
+      {"store", {"store_default", "store_l2"}, two ? "store_default" : "store_l2"}};
   parameters.insert(parameters.end(), common.begin(), common.end());
   return add_cuda_variant({
       .name = variant.name,
@@ -219,11 +197,11 @@ bool add_wgmma_variant(const WgmmaVariant& variant) {
       .precision = variant.precision,
       .parameters = ParameterSpace(std::move(parameters)),
       .plan_parameters = {"alike_share", "runs", "singles", "fetchers"},
-      .macros = {{"FORMAT", std::to_string(variant.format)},
+      .macros = {{"FORMAT", std::to_string(static_cast<int>(variant.format))},
                  {"PRODUCTS", std::to_string(variant.products)}},
-      .refuses = wgmma_refuses,
-      .plan = [products = variant.products](const CudaRequest& request) -> std::unique_ptr<Plan> {
-        return std::make_unique<WgmmaPlan>(request, products);
+      .refuses = refuses,
+      .plan = [variant](const CudaRequest& request) -> std::unique_ptr<Plan> {
+        return std::make_unique<WgmmaPlan>(request, variant);
       },
       .only_architecture = 90,
   });

@@ -7,13 +7,19 @@
 
 #include "variants/conv_transpose3d_residual/wgmma.cuh"
 
-constexpr float low_scale = 0x1p11f;
+constexpr u32 low_bits = 11;
+constexpr float low_scale = 1 << low_bits;
 constexpr float least_scaled = 0x1p-14f;
 
 // What the highs left.
 __device__ inline u32 low_pair(float first, float second, u32 highs) {
   return to_fp16((first - from_fp16(highs & 0xFFFF)) * low_scale,
                  (second - from_fp16(highs >> 16)) * low_scale);
+}
+
+// 2^(exponent - 127); 0 gives 2^-127, a subnormal.
+__device__ inline float power_of_two(u32 exponent) {
+  return __uint_as_float(exponent == 0 ? 0x00400000u : exponent << 23);
 }
 
 // The magnitudes met so far. As integers they order like the floats; zero, less 1, is the greatest.
@@ -24,6 +30,10 @@ struct Magnitudes {
     const u32 bits = __float_as_uint(value) & 0x7FFFFFFFu;
     largest = max(largest, bits);
     smallest_less_1 = min(smallest_less_1, bits - 1);
+  }
+  __device__ void meet(const Magnitudes& others) {
+    largest = max(largest, others.largest);
+    smallest_less_1 = min(smallest_less_1, others.smallest_less_1);
   }
   // Of all lanes of a warp.
   __device__ Magnitudes of_warp() const {
@@ -36,17 +46,11 @@ struct Magnitudes {
   __device__ u32 unscaling_exponent() const {
     return largest == 0 ? 127u : max(largest >> 23, 14u) - 14u;
   }
-  __device__ float unscaling() const { return power(unscaling_exponent()); }
-  __device__ float scaling() const { return power(254u - unscaling_exponent()); }
+  __device__ float unscaling() const { return power_of_two(unscaling_exponent()); }
+  __device__ float scaling() const { return power_of_two(254u - unscaling_exponent()); }
   __device__ bool finite() const { return largest < 0x7F800000u; }
   __device__ bool representable() const {
     return finite() && (smallest_less_1 == ~0u ||
                         __uint_as_float(smallest_less_1 + 1) * scaling() >= least_scaled);
-  }
-
- private:
-  // 2^(exponent - 127); field 0 is 2^-127, a subnormal.
-  __device__ static float power(u32 exponent) {
-    return __uint_as_float(exponent == 0 ? 0x00400000u : exponent << 23);
   }
 };

@@ -2,8 +2,6 @@
 // the very bytes of its shared memory. Made anew in every call.
 #pragma once
 
-#include "variants/conv_transpose3d_residual/wgmma.cuh"
-#include "variants/conv_transpose3d_residual/wgmma_formats.cuh"
 #include "variants/conv_transpose3d_residual/wgmma_tiles.cuh"
 
 constexpr float largest_bias = 0x1p60f;
@@ -45,18 +43,7 @@ __device__ inline void pack(const Prepared& to, const float* w, const float* con
   const u32 channel = of_block * block_channels + out;
   const bool exists = channel < s.out_channels && in < s.in_channels;
   const float value = exists ? __ldg(w + (u64(in) * s.out_channels + channel) * 27 + tap) : 0.0f;
-  const u32 depth_tap = tap_slot(tap / 9);
-  const u32 row_tap = tap_slot(tap / 3 % 3);
-  const u32 odd_row = row_tap != 0;
-  const u32 slot = (first_row_tap(2 * (depth_tap != 0) + odd_row) + depth_tap / 2 * (1 + odd_row) +
-                    row_tap / 2) *
-                       3 +
-                   tap_slot(tap % 3);
-  unsigned char* place =
-      to.weights + (of_block * all_taps + slot) * tap_bytes + swizzled_64(out, in * 2);
-  const Halves halves = halves_of(value);
-  *reinterpret_cast<unsigned short*>(place) = halves.high;
-  if (parts == 2) *reinterpret_cast<unsigned short*>(place + tap_part_bytes) = halves.low;
+  keep_weight(to.weights + (of_block * all_taps + slot_of_tap(tap)) * tap_bytes, out, in, value);
   const bool unusual = __syncthreads_or(large || !(fabsf(value) <= largest_weight));
   if (threadIdx.x == 0) to.unusual[blockIdx.x] = unusual;
 }

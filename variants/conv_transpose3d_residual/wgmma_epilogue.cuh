@@ -1,0 +1,125 @@
+// y from an item's sums; and y by the definition, where the operands are not held in halves.
+#pragma once
+
+#include "harness/device/cuda/kernels/cache_policy.cuh"
+#include "variants/conv_transpose3d_residual/wgmma_products.cuh"
+
+#if FUSEBENCH_SCALED
+// What makes y of a thread's sums: in registers no more than the plane's scale.
+struct Finish {
+  u32 exponents;
+  struct OfHalf {
+    float unscaling, conv_bias, b_plus_1;
+    __device__ float operator()(float sum) const {
+      const float c = fmaf(sum, unscaling, conv_bias);
+      return c * fmaf(2.0f, c, b_plus_1);
+    }
+  };
+  // Of the channel in the block.
+  __device__ OfHalf of(u32 channel, u32) const {
+    const float4 v = load_shared(shared_address(&head()->channels[channel]));
+    return {v.z * power_of_two(exponents & 0xFF), v.x, v.y};
+  }
+};
+#else
+struct Finish {
+  float2 coefficients[2];
+  struct OfHalf {
+    float2 coefficients;
+    __device__ float operator()(float sum) const {
+      return fmaf(sum, fmaf(2.0f, sum, coefficients.x), coefficients.y);
+    }
+  };
+  __device__ OfHalf of(u32, u32 half) const { return {coefficients[half]}; }
+};
+#endif
+
+// A thread's part of y: two channels, 8 apart, and in each row of the tile four times four columns. WHOLE: all
+// of it exists, and rows begin at multiples of 16 bytes.
+template <bool WHOLE>
+__device__ inline void write_item(const Sums& sums, const Arguments& a, const Item& item,
+                                  const Finish& finish_all, u32 out_d, u32 odd_row) {
+  const Convolution& s = a.s;
+  const u32 thread = thread_now();
+  const u32 lane = thread % 32;
+  const u32 quarter = lane % 4;
+  const u32 neighbour = (lane & ~3u) | ((quarter + 1) & 3);
+  const u32 channel = a.of_block * block_channels + thread % warpgroup / 32 * 16 + lane / 4;
+  const u32 left = s.input[2] - item.w0;
+  const u32 columns = 2 * (left > tile_columns ? column_step : left);
+  float* to = a.y + (u64(item.n) * s.out_channels + channel) * (s.outputs_of_channel) +
+              (u64(out_d) * s.output[1] + 2 * item.h0 + odd_row) * s.output[2] + 2 * item.w0 +
+              4 * quarter;
+#pragma unroll
+  for (u32 half = 0; half < 2; ++half, to += 8 * s.outputs_of_channel) {
+    const auto finish = finish_all.of(channel - a.of_block * block_channels + 8 * half, half);
+#pragma unroll
+    for (u32 row = 0; row < tile_rows; ++row) {
+#pragma unroll
+      for (u32 group = 0; group < 4; ++group) {
+        const u32 at = 4 * (4 * row + group) + 2 * half;
+        // Tap 0 of the next column: its neighbour holds it, in the next group of 8 for the last of four.
+        const float next_group = group == 3 ? 0.0f : sums.tap0[at + (group == 3 ? 0 : 4)];
+        const float given = quarter == 0 ? next_group : sums.tap0[at];
+        const float next = __shfl_sync(~0u, given, neighbour);
+        const float4 value =
+            make_float4(finish(sums.tap1[at]), finish(sums.tap2[at] + sums.tap0[at + 1]),
+                        finish(sums.tap1[at + 1]), finish(sums.tap2[at + 1] + next));
+        float* const place = to + row * 2 * s.output[2] + group * 16;
+        if (WHOLE) {
+          STORE(reinterpret_cast<float4*>(place), value);
+          continue;
+        }
+        const u32 column = group * 16 + 4 * quarter;
+        if (channel + 8 * half >= s.out_channels || item.h0 + row >= s.input[1]) continue;
+        if (column >= columns) continue;
+        place[0] = value.x;
+        place[1] = value.y;
+        if (column + 2 >= columns) continue;
+        place[2] = value.z;
+        place[3] = value.w;
+      }
+    }
+  }
+}
+
+// An output by the definition.
+__device__ inline void write_directly(const Arguments& a, u32 n, u32 channel, u32 d, u32 h, u32 w) {
+  const Convolution& s = a.s;
+  const float sum = convolve_directly(a.x, a.w, s, n, channel, d, h, w);
+  const float c = sum + (a.conv_bias == nullptr ? 0.0f : __ldg(a.conv_bias + channel));
+  a.y[((u64(n) * s.out_channels + channel) * s.output[0] + d) * s.output[1] * s.output[2] +
+      u64(h) * s.output[2] + w] = c * fmaf(2.0f, c, __ldg(a.b + channel) + 1.0f);
+}
+
+// An item's outputs of one parity, whose planes are not held as halves.
+__device__ inline void write_item_directly(const Arguments& a, const Item& item, u32 out_d,
+                                           u32 odd_row) {
+  const u32 channels = min(block_channels, a.s.out_channels - a.of_block * block_channels);
+  const u32 rows = min(tile_rows, a.s.input[1] - item.h0);
+  const u32 left = a.s.input[2] - item.w0;
+  const u32 columns = 2 * (left > tile_columns ? column_step : left);
+  for (u32 i = thread_now() % warpgroup; i < channels * rows * columns; i += warpgroup) {
+    const u32 line = i / columns;
+    write_directly(a, item.n, a.of_block * block_channels + line / rows, out_d,
+                   2 * (item.h0 + line % rows) + odd_row, 2 * item.w0 + i - line * columns);
+  }
+}
+
+// All of it, for weights and biases that `pack` found unusual.
+__device__ inline void write_all_directly(const Arguments& a) {
+  const Convolution& s = a.s;
+  const u32 first = a.of_block * block_channels;
+  const u32 channels = min(block_channels, s.out_channels - first);
+  const u64 positions = u64(s.output[0]) * s.output[1] * s.output[2];
+  const u64 count = u64(s.n) * channels * positions;
+  for (u64 i = blockIdx.x * u64(all_threads) + threadIdx.x; i < count;
+       i += u64(gridDim.x) * all_threads) {
+    const u64 volume = i / positions;
+    const u32 n = volume / channels;
+    const u64 position = i - volume * positions;
+    const u32 line = position / s.output[2];
+    write_directly(a, n, first + (volume - u64(n) * channels), line / s.output[1],
+                   line % s.output[1], position - u64(line) * s.output[2]);
+  }
+}
