@@ -615,6 +615,10 @@ class Exhaust(Case):
                            r["default_median_ns"]) for r in rows], [("cpu_simd", "3", "3", "unroll=2", "10.0", "30.0")])
         with (self.folder / "out" / "replayed.csv").open(newline="") as file:
             self.assertEqual([row["space"] for row in csv.DictReader(file)], ["cpu_simd"])
+        alone = subprocess.run([script, "--program", PROGRAM, "--device", "cpu", "--no-search", "--logs", self.folder, "--out",
+                                self.folder / "out", "--filter", "cpu_simd$"], capture_output=True, text=True, timeout=120)
+        self.assertEqual(alone.returncode, 0, alone)
+        self.assertNotIn("not complete", alone.stdout)
 
 
 if __name__ == "__main__":
