@@ -105,11 +105,20 @@ __device__ inline u64 matrix_128(u32 address) {
 // lane 4 (r % 8) + c / 2.
 
 __device__ inline void wgmma_begin() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
-__device__ inline void wgmma_end() {
+// Makes the products since the last time a group.
+__device__ inline void wgmma_commit() {
   asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
-  asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
 }
-// After wgmma_end(): the compiler must not have moved reads of the accumulators before it.
+// Waits until only the newest so many groups still go on.
+template <u32 NEWEST>
+__device__ inline void wgmma_wait() {
+  asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(NEWEST) : "memory");
+}
+__device__ inline void wgmma_end() {
+  wgmma_commit();
+  wgmma_wait<0>();
+}
+// After a wait: the compiler must not have moved reads of the accumulators before it.
 template <u32 COUNT>
 __device__ inline void wgmma_results(float (&d)[COUNT]) {
 #pragma unroll

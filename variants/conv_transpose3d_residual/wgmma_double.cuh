@@ -9,7 +9,7 @@
 #include "variants/conv_transpose3d_residual/wgmma_producer.cuh"
 #include "variants/conv_transpose3d_residual/wgmma_products.cuh"
 
-__device__ inline void consume(const Arguments& a, bool mixed) {
+__device__ __forceinline__ void consume(const Arguments& a, bool mixed) {
   const u32 mine = __shfl_sync(~0u, threadIdx.x / warpgroup, 0);  // uniform, or wgmma is serialised
 #if FUSEBENCH_SCALED
   Finish finish{0};
@@ -105,7 +105,7 @@ __device__ inline void consume(const Arguments& a, bool mixed) {
   }
 }
 
-__device__ inline void double_volume(const Arguments& a) {
+__device__ __forceinline__ void double_volume(const Arguments& a) {
   const bool mixed = blockIdx.x >= a.alike_blocks;
   const u32 weights_barrier = shared_address(&head()->weights);
   if (threadIdx.x == 0) {
