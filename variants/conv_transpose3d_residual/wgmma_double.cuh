@@ -24,18 +24,22 @@ __device__ __forceinline__ void consume(const Arguments& a, bool mixed) {
     if (thread_now() % 32 == 0) barrier_arrive(Ring::empty_barrier_of(slot));
   };
   Ring ring;
+#if FUSEBENCH_SCALED
+  u32 exponent = 0;  // of the plane last waited for
+#endif
   const auto held = [&] {
     barrier_wait(ring.full_barrier(), ring.parity);
+#if FUSEBENCH_SCALED
+    exponent = __shfl_sync(~0u, *const_cast<volatile u32*>(&head()->exponent[ring.slot]), 0);
+#endif
     return __shfl_sync(~0u, *const_cast<volatile int*>(&head()->held[ring.slot]), 0);
   };
 #if FUSEBENCH_SCALED
   // The first plane's and the second's, which may be farther apart than what sums can take.
-  const auto exponents_of = [](u32 first, u32 second) {
-    const u32 one = exponent_of(first);
-    const u32 other = exponent_of(second);
+  const auto exponents_of = [](u32 one, u32 other) {
     const bool usable =
         one != unusable && other != unusable && one + 64 >= other && other + 64 >= one;
-    return __shfl_sync(~0u, usable ? one | other << 8 : unusable, 0);
+    return usable ? one | other << 8 : unusable;
   };
 #endif
   u32 turn = 0;  // items alternate between the two warpgroups, where they are not halved
@@ -53,6 +57,9 @@ __device__ __forceinline__ void consume(const Arguments& a, bool mixed) {
     const u32 index = static_cast<u32>(found) - halved * halved_item;
     const u32 first = ring.slot;
     u32 second = first;
+#if FUSEBENCH_SCALED
+    const u32 first_exponent = exponent;
+#endif
     ring.advance(mixed);
     if (item_at(a.tiles, index).d + 1 < a.tiles.depth.divisor) {
       turn += held() != second_plane_only;
@@ -60,7 +67,7 @@ __device__ __forceinline__ void consume(const Arguments& a, bool mixed) {
       ring.advance(mixed);
     }
 #if FUSEBENCH_SCALED
-    const u32 exponents = exponents_of(first, second);
+    const u32 exponents = exponents_of(first_exponent, exponent);
     finish.exponents = exponents;
 #else
     constexpr u32 exponents = 0;

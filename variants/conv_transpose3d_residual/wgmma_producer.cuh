@@ -71,6 +71,10 @@ __device__ inline void produce(const Arguments& a, bool mixed) {
       constexpr float by = 1.0f;
 #endif
       share.store(Ring::plane_of(ring.slot, mixed), by);
+#if FUSEBENCH_SCALED
+      const u32 exponent = exponent_of(ring.slot);
+      if (leads()) head()->exponent[ring.slot] = exponent;
+#endif
       if (leads()) {
         const u32 begins = segment.first + i * a.tiles.plane_items + segment.halved * halved_item;
         head()->held[ring.slot] = i < segment.length ? static_cast<int>(begins) : second_plane_only;
