@@ -11,13 +11,12 @@
 
 __device__ __forceinline__ void consume(const Arguments& a, bool mixed) {
   const u32 mine = __shfl_sync(~0u, threadIdx.x / warpgroup, 0);  // uniform, or wgmma is serialised
+  const u32 channel = threadIdx.x % warpgroup / 32 * 16 + threadIdx.x % 32 / 4;  // in the block
 #if FUSEBENCH_SCALED
-  Finish finish{0};
+  Finish finish = {0, {head()->channels[channel], head()->channels[channel + 8]}};
 #else
-  const u32 channel =
-      a.of_block * block_channels + threadIdx.x % warpgroup / 32 * 16 + threadIdx.x % 32 / 4;
-  const Finish finish = {
-      {__ldcg(a.prepared.coefficients + channel), __ldcg(a.prepared.coefficients + channel + 8)}};
+  const float2* const coefficients = a.prepared.coefficients + a.of_block * block_channels;
+  const Finish finish = {{__ldcg(coefficients + channel), __ldcg(coefficients + channel + 8)}};
 #endif
   barrier_wait(shared_address(&head()->weights), 0);
   const auto release = [&](u32 slot) {

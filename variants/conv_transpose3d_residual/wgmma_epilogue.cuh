@@ -5,9 +5,10 @@
 #include "variants/conv_transpose3d_residual/wgmma_products.cuh"
 
 #if FUSEBENCH_SCALED
-// What makes y of a thread's sums: in registers no more than the plane's scale.
+// What makes y of a thread's sums.
 struct Finish {
   u32 exponents;
+  OfChannel channels[2];
   struct OfHalf {
     float unscaling, conv_bias, b_plus_1;
     __device__ float operator()(float sum) const {
@@ -15,10 +16,9 @@ struct Finish {
       return c * fmaf(2.0f, c, b_plus_1);
     }
   };
-  // Of the channel in the block.
-  __device__ OfHalf of(u32 channel, u32) const {
-    const float4 v = load_shared(shared_address(&head()->channels[channel]));
-    return {v.z * power_of_two(exponents & 0xFF), v.x, v.y};
+  __device__ OfHalf of(u32 half) const {
+    const OfChannel& of = channels[half];
+    return {of.unscaling * power_of_two(exponents & 0xFF), of.conv_bias, of.b_plus_1};
   }
 };
 #else
@@ -30,7 +30,7 @@ struct Finish {
       return fmaf(sum, fmaf(2.0f, sum, coefficients.x), coefficients.y);
     }
   };
-  __device__ OfHalf of(u32, u32 half) const { return {coefficients[half]}; }
+  __device__ OfHalf of(u32 half) const { return {coefficients[half]}; }
 };
 #endif
 
@@ -52,7 +52,7 @@ __device__ inline void write_item(const Sums& sums, const Arguments& a, const It
               4 * quarter;
 #pragma unroll
   for (u32 half = 0; half < 2; ++half, to += 8 * s.outputs_of_channel) {
-    const auto finish = finish_all.of(channel - a.of_block * block_channels + 8 * half, half);
+    const auto finish = finish_all.of(half);
 #pragma unroll
     for (u32 row = 0; row < tile_rows; ++row) {
 #pragma unroll
