@@ -107,7 +107,8 @@ class Usage(Case):
             ("ab", str(PROGRAM), str(PROGRAM), "--replicas", "0"): ("replicas",),
             ("ab", "/bin/echo", str(PROGRAM)): ("/bin/echo", "no fusebench"),
             ("ab", str(PROGRAM), "/bin/false"): ("/bin/false", "no fusebench", "exit code 1"),
-            ("ab", "a", "b", "--keep", "no/such"): ("--keep", "no/such"),
+            ("ab", "a", "b", "--keep", "no/such"): ("--keep", "no folder no;"),
+            ("ab", "a", "b", "--keep", __file__): ("--keep", __file__),
             ("ab", "a", "b", "--keep", str(self.folder), "--csv", str(self.folder / "new.csv")): ("--csv", "--keep", "new.csv"),
             ("ab", "a", "b", "--keep", str(self.folder), "--json", str(self.folder / "old.csv")): ("--json", "--keep", "old.csv"),
             ("run", "--csv", "a.csv", "--json", "a.samples.csv"): ("--json", "a.samples.csv"),
@@ -549,7 +550,6 @@ class Ab(Case):
         old = self.program("old", {"a": 1, "b": 1})
         new = self.program("new", {"a": 1, "b": 1.02})
         kept = self.folder / "kept"
-        kept.mkdir()
         result = call(PROGRAM, "ab", old, new, "--keep", str(kept))
         self.assertEqual(result.returncode, 1, result)
         self.assertRegex(result.stdout.splitlines()[2], r"^slower .* b .*confirmed: a ratio of 1\.0(19|20)\d in 10 fresh")

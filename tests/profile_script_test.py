@@ -136,7 +136,7 @@ def ranges_of(*names: str, thread: int = 71) -> str:
 def ncu_row(number: int, ranges: str, duration: str, read: str, written: str, percent: str, registers: str,
             stalls: tuple[str, ...], kernel: str = 'k"<a,b>') -> list[str]:
     return [str(number), "1", "fusebench", "127.0.0.1", kernel, "1", "7", "(256, 1, 1)", "(10, 1, 1)", "0", "9.0", ranges, duration, read,
-            written, *[percent] * 4, registers, *stalls, "77"]
+            written, *[percent] * 4, registers, *stalls, "77", "No-CC"]
 
 
 def ncu_text(rows: list[list[str]], time_unit: str = "ns", byte_unit: str = "byte") -> str:
@@ -144,8 +144,8 @@ def ncu_text(rows: list[list[str]], time_unit: str = "ns", byte_unit: str = "byt
     stalls = [f"smsp__average_warps_issue_stalled_{reason}_per_issue_active.ratio" for reason in REASONS]
     names = ["ID", "Process ID", "Process Name", "Host Name", "Kernel Name", "Context", "Stream", "Block Size", "Grid Size", "Device", "CC",
              RANGES, ncu.TIME, ncu.READ, ncu.WRITTEN, *ncu.PERCENTAGES.values(), ncu.REGISTERS, *stalls,
-             "smsp__average_warps_issue_stalled_barrier_not_issued_per_issue_active.ratio"]
-    units = [""] * 12 + [time_unit, byte_unit, byte_unit, "%", "%", "%", "%", "register/thread"] + ["inst"] * 6 + ["inst"]
+             "smsp__average_warps_issue_stalled_barrier_not_issued_per_issue_active.ratio", "device__attribute_confidential_computing_mode"]
+    units = [""] * 12 + [time_unit, byte_unit, byte_unit, "%", "%", "%", "%", "register/thread"] + ["inst"] * 7 + [""]
     text = io.StringIO()
     csv.writer(text, quoting=csv.QUOTE_ALL, lineterminator="\n").writerows([names, units, *rows])
     return ('==PROF== Connected to process 71 (/build/fusebench)\n==PROF== Profiling "k": 0%....50%....100% - 12 passes\n' + text.getvalue()

@@ -251,13 +251,28 @@ TEST(CallSums, DisagreeOnlyBeyondBothTwoPercentAndAMicrosecond) {
   const auto sums = [](double event_ns, std::uint64_t span_ns) {
     return VariantSums{0, 10, 0, event_ns * 10, WorkSums{.span_ns = span_ns * 10}};
   };
-  EXPECT_EQ(disagreement_ns(sums(100'000, 98'100)), std::nullopt);  // 1.9 us, 1.9%
-  EXPECT_EQ(disagreement_ns(sums(10'000, 9'100)), std::nullopt);    // 0.9 us, 9%
-  EXPECT_EQ(disagreement_ns(sums(10'000, 8'900)), 1100.0);
-  EXPECT_EQ(disagreement_ns(sums(100'000, 102'100)), 2100.0);
+  EXPECT_EQ(disagreement_ns(sums(100'000, 98'100), 0), std::nullopt);  // 1.9 us, 1.9%
+  EXPECT_EQ(disagreement_ns(sums(10'000, 9'100), 0), std::nullopt);    // 0.9 us, 9%
+  EXPECT_EQ(disagreement_ns(sums(10'000, 8'900), 0), 1100.0);
+  EXPECT_EQ(disagreement_ns(sums(100'000, 102'100), 0), 2100.0);
   VariantSums none = sums(100'000, 0);
   none.work.reset();
-  EXPECT_EQ(disagreement_ns(none), std::nullopt);
+  EXPECT_EQ(disagreement_ns(none, 0), std::nullopt);
+}
+
+TEST(CallSums, WhatEventsTakeIsWhatTheySayOfTheLeastCallBeyondItsSpan) {
+  Timeline timeline = two_variants();
+  EXPECT_EQ(events_take_ns(timeline), 0.0);  // nothing tells
+  timeline.least_call = 0;                   // two calls: events 800, spans 790
+  EXPECT_EQ(events_take_ns(timeline), 5.0);
+  for (TracedCall& call : timeline.calls) call.event_ns = 1.0;
+  EXPECT_EQ(events_take_ns(timeline), 0.0);  // never less than nothing
+  for (TracedCall& call : timeline.calls) call.event_ns.reset();
+  EXPECT_EQ(events_take_ns(timeline), 0.0);
+  const VariantSums sums{0, 10, 0, 1'000'000.0, WorkSums{.span_ns = 959'000}};
+  EXPECT_EQ(disagreement_ns(sums, 0), 4100.0);
+  EXPECT_EQ(disagreement_ns(sums, 4'000), std::nullopt);
+  EXPECT_EQ(disagreement_ns(sums, 8'000), 3900.0);
 }
 
 TEST(CallSums, ARowFillsEveryColumnAndLeavesEmptyWhatIsNotThere) {

@@ -240,9 +240,14 @@ void require_fusebench(const std::string& path) {
 // An earlier run's records may be all that is left of that night.
 void require_nothing_kept(const AbOptions& options) {
   if (options.keep.empty()) return;
-  if (!fs::is_directory(options.keep)) {
-    throw Error("--keep: there is no folder {}; make it first", options.keep);
+  // Of a name with a slip of the pen no path is made.
+  const fs::path around = (fs::path(options.keep) / "").parent_path().parent_path();
+  if (!around.empty() && !fs::is_directory(around)) {
+    throw Error("--keep: there is no folder {}; make it first", around.string());
   }
+  std::error_code failed;
+  fs::create_directory(options.keep, failed);
+  if (failed) throw Error("--keep: cannot make {}: {}", options.keep, failed.message());
   for (const char* build : {"old", "new"}) {
     const std::string file = kept_file(options, build);
     if (fs::exists(file)) throw Error("--keep: {} is there already; name another folder", file);
@@ -299,8 +304,9 @@ Command add_ab_command(CLI::App& program) {
   app->add_flag("--pin", options->pin, "tie CPU threads to cores");
   app->add_option("--seed", options->seed, "of the inputs and of the order (default: a fresh one)")
       ->check(whole_64_bits());
-  app->add_option("--keep", options->keep,
-                  "write all records to old.csv and new.csv in this folder, which has none yet")
+  app->add_option(
+         "--keep", options->keep,
+         "write all records to old.csv and new.csv in this folder, which has none yet, or is made")
       ->type_name("DIR");
   app->add_flag("--quiet", options->quiet, "no progress");
   options->add_to(*app);

@@ -81,10 +81,19 @@ std::vector<VariantSums> sum_calls(const Timeline& timeline) {
   return all;
 }
 
-std::optional<double> disagreement_ns(const VariantSums& sums) {
+double events_take_ns(const Timeline& timeline) {
+  for (const VariantSums& sums : sum_calls(timeline)) {
+    if (sums.variant != timeline.least_call || !sums.work || !sums.event_ns) continue;
+    const double beyond = *sums.event_ns - static_cast<double>(sums.work->span_ns);
+    return std::max(0.0, beyond / static_cast<double>(sums.iterations));
+  }
+  return 0.0;
+}
+
+std::optional<double> disagreement_ns(const VariantSums& sums, double events_take_ns) {
   if (!sums.work || !sums.event_ns || sums.iterations == 0) return std::nullopt;
   const auto calls = static_cast<double>(sums.iterations);
-  const double event = *sums.event_ns / calls;
+  const double event = *sums.event_ns / calls - events_take_ns;
   const double difference = std::abs(event - static_cast<double>(sums.work->span_ns) / calls);
   if (!(difference > agreement_ns && difference > agreement_share * event)) return std::nullopt;
   return difference;

@@ -35,9 +35,13 @@ struct VariantSums {
 /// One for each variant that has calls, in the order of Timeline::variants.
 [[nodiscard]] std::vector<VariantSums> sum_calls(const Timeline& timeline);
 
-/// By how much the spans of a call on the device differ from the event time, both in nanoseconds of a call, where that is
-/// more than 2% and more than 1 us; nullopt where they agree or one of the two is not there.
-[[nodiscard]] std::optional<double> disagreement_ns(const VariantSums& sums);
+/// Nanoseconds that two events take themselves: what they say of a call of Timeline::least_call beyond its span. 0 where
+/// nothing tells.
+[[nodiscard]] double events_take_ns(const Timeline& timeline);
+
+/// By how much the spans of a call on the device differ from the event time less what events take, all in nanoseconds of a
+/// call, where that is more than 2% and more than 1 us; nullopt where they agree or one of the two is not there.
+[[nodiscard]] std::optional<double> disagreement_ns(const VariantSums& sums, double events_take_ns);
 
 /// The columns of a file of sums, and a row of it: nanoseconds, empty where there are none.
 [[nodiscard]] std::vector<std::string> sums_columns();

@@ -85,6 +85,8 @@ struct Timeline {
   std::vector<ApiCall> api;
   std::vector<DeviceWork> work;
   std::vector<Overhead> overheads;
+  /// Index into variants of what tells how long two events take around a call that does nearly nothing.
+  std::optional<std::size_t> least_call = {};
   std::size_t dropped = 0;   ///< records that the profiler had no room for
   std::size_t timeless = 0;  ///< records without a time, which are left out
 };

@@ -107,6 +107,8 @@ def kernels_of(text: str) -> list[Kernel]:
     for needed, there in ((TIME, TIME in header), ("the NVTX ranges", ranges is not None)):
         if not there:
             raise ValueError(f"its table lacks {needed}")
+    # Beside what was asked for a table has what the tool knows of the device, in words too.
+    wanted = [name for name in header if name in (TIME, READ, WRITTEN, REGISTERS, *PERCENTAGES.values()) or STALL.fullmatch(name)]
     units = dict.fromkeys(header, "")
     found = []
     for fields in rows:
@@ -117,7 +119,7 @@ def kernels_of(text: str) -> list[Kernel]:
             units = row
             continue
         key = key_in(row[str(ranges)])
-        values = {name: number(row[name], units[name]) for name in header if "__" in name}
+        values = {name: number(row[name], units[name]) for name in wanted}
         ns = values.get(TIME)
         if key is None or ns is None or is_harness_kernel(row.get("Kernel Name", "")):
             continue
