@@ -17,13 +17,26 @@ struct Sums {
 __device__ inline u64 matrix_of(u32 low) { return matrix_of_x(0) >> 32 << 32 | low; }
 __device__ constexpr u32 in_16(u32 bytes) { return bytes >> 4; }
 
-// What a plane's rows are multiplied from, as low words.
-struct Operands {
-  u32 w, x;
-};
-
-template <bool LOWS, u32 ROWS>
-__device__ __forceinline__ void add_rows(float (&sum)[64], u32 w, u32 x, u32& add) {
+// Adds what a plane gives to one column tap of a parity, as a group of products, to the sums so far times
+// 2^(exponent - 127). LOWS: those with a low half, which are larger by low_scale; else those of the highs. In STAGE 0
+// there are no sums yet.
+template <bool LOWS, u32 ROWS, u32 STAGE, u32 TAP>
+__device__ __forceinline__ void add_to_tap(float (&sum)[64], u32 w, u32 x, u32 exponent) {
+  if (STAGE != 0) {
+    wgmma_wait<2>();
+    wgmma_results(sum);
+    if (exponent != 127) {
+      const float by = power_of_two(exponent);
+#pragma unroll
+      for (u32 i = 0; i < 64; ++i) sum[i] *= by;
+    }
+  }
+  // blockIdx.y is 0, which the compiler does not know: else it would keep each group's matrices for the others, in
+  // registers that there are not.
+  w += in_16(TAP * tap_bytes) + (3 * STAGE + TAP) * blockIdx.y;
+  x += (3 * STAGE + TAP) * blockIdx.y;
+  wgmma_begin();
+  u32 add = STAGE != 0;
 #pragma unroll
   for (u32 i = 0; i < ROWS * k_steps; ++i) {
     const u32 w_high = w + in_16(i / k_steps * row_tap_bytes + i % k_steps * 32);
@@ -36,67 +49,35 @@ __device__ __forceinline__ void add_rows(float (&sum)[64], u32 w, u32 x, u32& ad
     }
     add = 1;
   }
-}
-
-// Adds what planes give to one column tap of a parity, as a group of products, to the sums so far times
-// 2^(exponent - 127). LOWS: those with a low half, which are larger by low_scale; else those of the highs. In STAGE 0
-// there are no sums yet.
-template <bool LOWS, u32 ROWS, u32 STAGE, u32 TAP, typename... Planes>
-__device__ __forceinline__ void add_to_tap(float (&sum)[64], u32 exponent, Planes... planes) {
-  if (STAGE != 0) {
-    wgmma_wait<2>();
-    wgmma_results(sum);
-    const float by = power_of_two(exponent);
-#pragma unroll
-    for (u32 i = 0; i < 64; ++i) sum[i] *= by;
-  }
-  // blockIdx.y is 0, which the compiler does not know: else it would keep each group's matrices for the others, in
-  // registers that there are not.
-  const u32 zero = (3 * STAGE + TAP) * blockIdx.y;
-  wgmma_begin();
-  u32 add = STAGE != 0;
-  (add_rows<LOWS, ROWS>(sum, planes.w + in_16(TAP * tap_bytes) + zero, planes.x + zero, add), ...);
   wgmma_commit();
 }
 
-template <bool LOWS, u32 ROWS, u32 STAGE, typename... Planes>
-__device__ __forceinline__ void add_planes(Sums& sums, u32 exponent, Planes... planes) {
-  add_to_tap<LOWS, ROWS, STAGE, 0>(sums.tap1, exponent, planes...);
-  add_to_tap<LOWS, ROWS, STAGE, 1>(sums.tap2, exponent, planes...);
-  add_to_tap<LOWS, ROWS, STAGE, 2>(sums.tap0, exponent, planes...);
+template <bool LOWS, u32 ROWS, u32 STAGE>
+__device__ __forceinline__ void add_plane(Sums& sums, u32 w, u32 x, u32 exponent) {
+  add_to_tap<LOWS, ROWS, STAGE, 0>(sums.tap1, w, x, exponent);
+  add_to_tap<LOWS, ROWS, STAGE, 1>(sums.tap2, w, x, exponent);
+  add_to_tap<LOWS, ROWS, STAGE, 2>(sums.tap0, w, x, exponent);
 }
 
-__device__ __forceinline__ void finish_products(Sums& sums) {
+// The planes have powers of two of their own, whose exponents are in `exponents`: sums are brought from the first one's
+// units to the second's and back.
+template <u32 PLANES, u32 ROWS>
+__device__ __forceinline__ void multiply_rows(Sums& sums, u32 w, u32 first, u32 second,
+                                              u32 exponents) {
+  add_plane<true, ROWS, 0>(sums, w, first, 127);
+  if (PLANES == 1) {
+    add_plane<false, ROWS, 1>(sums, w, first, 127 - low_bits);
+  } else {
+    const u32 apart = (exponents & 0xFF) - (exponents >> 8);
+    const u32 w_second = w + in_16(ROWS * row_tap_bytes);
+    add_plane<true, ROWS, 1>(sums, w_second, second, 127 + apart);
+    add_plane<false, ROWS, 2>(sums, w_second, second, 127 - low_bits);
+    add_plane<false, ROWS, 3>(sums, w, first, 127 - apart);
+  }
   wgmma_wait<0>();
   wgmma_results(sums.tap1);
   wgmma_results(sums.tap2);
   wgmma_results(sums.tap0);
-}
-
-template <u32 ROWS>
-__device__ __forceinline__ void multiply_plane(Sums& sums, Operands plane) {
-  add_planes<true, ROWS, 0>(sums, 127, plane);
-  add_planes<false, ROWS, 1>(sums, 127 - low_bits, plane);
-  finish_products(sums);
-}
-
-// The planes have powers of two of their own, whose exponents are `apart`: where they differ, sums are brought from the
-// first one's units to the second's and back.
-template <u32 ROWS>
-__device__ __forceinline__ void multiply_planes(Sums& sums, Operands first, u32 second_x,
-                                                u32 apart) {
-  const Operands second = {first.w + in_16(ROWS * row_tap_bytes), second_x};
-  if (apart == 0) {
-    add_planes<true, ROWS, 0>(sums, 127, first, second);
-    add_planes<false, ROWS, 1>(sums, 127 - low_bits, second, first);
-    finish_products(sums);
-  } else {
-    add_planes<true, ROWS, 0>(sums, 127, first);
-    add_planes<true, ROWS, 1>(sums, 127 + apart, second);
-    add_planes<false, ROWS, 2>(sums, 127 - low_bits, second);
-    add_planes<false, ROWS, 3>(sums, 127 - apart, first);
-    finish_products(sums);
-  }
 }
 
 // Of one parity. `taps` is the shared address of its weights; the item's plane and, where `planes` is 2, the next
@@ -104,20 +85,19 @@ __device__ __forceinline__ void multiply_planes(Sums& sums, Operands first, u32 
 __device__ __forceinline__ void multiply_item(Sums& sums, u32 taps, u32 first_plane,
                                               u32 second_plane, u32 planes, u32 rows,
                                               u32 exponents) {
-  const Operands first = {static_cast<u32>(matrix_of_weights(taps)),
-                          static_cast<u32>(matrix_of_x(first_plane))};
+  const u32 w = static_cast<u32>(matrix_of_weights(taps));
+  const u32 first = static_cast<u32>(matrix_of_x(first_plane));
   const u32 second = static_cast<u32>(matrix_of_x(second_plane));
-  const u32 apart = (exponents & 0xFF) - (exponents >> 8);
   if (planes == 2) {
     if (rows == 2) {
-      multiply_planes<2>(sums, first, second, apart);
+      multiply_rows<2, 2>(sums, w, first, second, exponents);
     } else {
-      multiply_planes<1>(sums, first, second, apart);
+      multiply_rows<2, 1>(sums, w, first, second, exponents);
     }
   } else if (rows == 2) {
-    multiply_plane<2>(sums, first);
+    multiply_rows<1, 2>(sums, w, first, second, exponents);
   } else {
-    multiply_plane<1>(sums, first);
+    multiply_rows<1, 1>(sums, w, first, second, exponents);
   }
 }
 #else
