@@ -226,6 +226,11 @@ class Run(Case):
             mine = [s for s in samples if s["variant"] == row["variant"] and s["operator"] == row["operator"]]
             self.assertEqual(len(mine), int(row["samples"]), row["variant"])
 
+    def test_what_reads_kernels_from_a_folder_is_no_commits_result(self) -> None:
+        call(PROGRAM, "run", "--filter", "cpu_stepwise", "--kernels", str(self.folder), "--csv", str(self.csv), *SMALL)
+        rows = rows_of(self.csv)
+        self.assertEqual({row["dirty"] for row in rows if row["variant"] == "cpu_stepwise"}, {"true"})
+
     def test_a_small_problem_is_not_held_to_a_floor_of_thread_wake_ups(self) -> None:
         for problem in ("1,4,2,16,16", "1,8,4,16,16"):
             result = call(PROGRAM, "run", "--device", "cpu", *EPILOGUE, "--problem", problem,

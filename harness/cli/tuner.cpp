@@ -35,7 +35,7 @@ Tuner::Tuner(const LiveOptions& options, std::vector<Item> controls, Searches se
       searches_(std::move(searches)),
       devices_(std::move(devices)),
       foundry_(foundry),
-      provenance_(current_provenance()),
+      provenance_(current_provenance(options.run.kernel_folder)),
       budget_(options.budget.empty() ? Budget() : parse_budget(options.budget)),
       shares_(budget_.seconds, searches_.size()) {
   if (!options.log.empty()) {

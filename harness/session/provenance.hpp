@@ -9,11 +9,13 @@ namespace fusebench {
 struct Provenance {
   std::string run_id;       ///< unique to this run: UTC time and random digits
   std::string git_commit;   ///< of the sources this was built from; "unknown" outside git
-  bool dirty = false;       ///< they had uncommitted changes
+  bool dirty = false;       ///< they had uncommitted changes, or kernels came from elsewhere
   std::string build_flags;  ///< of the C++ compiler, as the build was configured
 };
 
-[[nodiscard]] Provenance current_provenance();
+/// `kernel_folder` is where kernels are read from, empty where they are those built in: what a folder holds no commit
+/// vouches for.
+[[nodiscard]] Provenance current_provenance(const std::string& kernel_folder);
 
 /// "2026-11-29T15:04:05Z"
 [[nodiscard]] std::string utc_timestamp();

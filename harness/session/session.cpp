@@ -326,7 +326,7 @@ bool run_session(const NextItem& next, std::size_t expected, const SessionOption
                  SessionObserver& observer) {
   // The judge's memory is no business of a candidate's, which runs as the same user.
   (void)prctl(PR_SET_DUMPABLE, 0);
-  const Provenance provenance = current_provenance();
+  const Provenance provenance = current_provenance(options.device.kernel_folder);
   std::map<DeviceKind, Bailiff> bailiffs;
   std::map<std::pair<DeviceKind, std::string>, CeilingsOfReplica> ceilings;
   std::map<DeviceKind, DeviceStatus> devices;
