@@ -140,6 +140,22 @@ class Tables(Case):
         self.assertEqual([line.split(" |")[0] for line in text.splitlines() if line.startswith("| `")], ["| `a`", "| `c`"])
         self.assertIn("| 200 ns |", text)
 
+    def test_of_searches_the_best_and_its_gain_are_shown(self) -> None:
+        found = {"operator": "op", "variant": "a", "device_name": "GPU", "problem": "n=1", "configurations": "6", "measured": "6",
+                 "passed": "6", "default_median_ns": "2000", "final_configuration": "k=2", "final_median_ns": "1000",
+                 "default_over_best": "1.98", "ties": "0", "driver": "d", "toolkit": "t"}
+        searches = self.write_rows("exhaustive.csv", [
+            found, found | {"variant": "b", "default_over_best": "1.0", "ties": "3"},
+            found | {"variant": "c", "measured": "4", "final_configuration": "", "final_median_ns": "", "default_over_best": ""}])
+        lines = [line for line in self.script("table", str(searches)).stdout.splitlines() if line.startswith("| `")]
+        self.assertEqual(lines, ["| `a` | 6 | 2 us | 1 us | 1.980x | `k=2` |",
+                                 "| `b` | 6 | 2 us | 1 us |  | the default, and 3 that cannot be told from it |",
+                                 "| `c` | 4 of 6 |  |  |  | no final yet |"])
+        run = self.write_rows("run.csv", [row("a", 300)])
+        self.assert_one_clear_line(self.script("table", str(searches), "--with", str(run)), "no peers")
+        torn = self.write_rows("torn.csv", [found | {"default_over_best": "fast"}])
+        self.assert_one_clear_line(self.script("table", str(torn)), str(torn), "fast")
+
     def test_bad_input_is_one_line_and_code_2(self) -> None:
         run = self.write_rows("run.csv", [row("a", 300)])
         other = self.write_rows("other.csv", [row("a", 300, problem="n=2")])

@@ -27,7 +27,9 @@ __device__ inline bool find_source(const Convolution& s, u32 dimension, u32 out,
   return in < s.input[dimension];
 }
 
-// The sum of one output by the definition, in float32 and without the convolution's own bias.
+// The sum of one output by the definition, in float32 and without the convolution's own bias. UNROLL: of the loop over channels;
+// 1 where the code that is seldom run should be short.
+template <u32 UNROLL>
 __device__ inline float convolve_directly(const float* x, const float* w, const Convolution& s,
                                           u32 item, u32 channel, u32 out_d, u32 out_h, u32 out_w) {
   const u32 group = channel / s.out_of_group;
@@ -45,7 +47,7 @@ __device__ inline float convolve_directly(const float* x, const float* w, const 
         if (!find_source(s, 2, out_w, kw, in_w)) continue;
         const float* from = x_item + (u64(in_d) * s.input[1] + in_h) * s.input[2] + in_w;
         const float* by = w_channel + (kd * s.kernel[1] + kh) * s.kernel[2] + kw;
-#pragma unroll 1
+#pragma unroll UNROLL
         for (u32 c = 0; c < s.in_of_group; ++c) {
           sum = fmaf(__ldg(from), __ldg(by), sum);
           from += s.positions;

@@ -18,7 +18,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE)
   const u64 item = volume / s.out_channels;
   const u32 channel = volume - item * s.out_channels;
   const float bias = conv_bias == nullptr ? 0.0f : __ldg(conv_bias + channel);
-  const float sum = bias + convolve_directly(x, w, s, item, channel, out_d, out_h, out_w);
+  const float sum = bias + convolve_directly<4>(x, w, s, item, channel, out_d, out_h, out_w);
   y[index] = exact_order(sum, __ldg(b + channel));
 }
 

@@ -54,7 +54,7 @@ __device__ __noinline__ void repair_channel(float* y, const float* x, const floa
     const u32 out_h = 2 * tile.h + row;
     const u32 out_w = 2 * tile.w + column;
     if (out_h >= s.output[1] || out_w >= s.output[2]) continue;
-    const float sum = convolve_directly(x, w, s, tile.item, channel, out_d, out_h, out_w);
+    const float sum = convolve_directly<4>(x, w, s, tile.item, channel, out_d, out_h, out_w);
     outputs_of(y, s, tile, channel, odd_d, 0)[u64(row) * s.output[2] + column] =
         exact_order(sum + biases.x, biases.y);
   }

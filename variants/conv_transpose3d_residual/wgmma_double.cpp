@@ -179,12 +179,12 @@ bool add_wgmma_variant(const WgmmaVariant& variant) {
   if (two) {
     parameters = {{"alike_share", integers({50, 52, 53, 54, 55, 56, 58}), "53"},
                   {"alike_slots", integers({3, 4, 5}), "3"},
-                  {"mixed_slots", integers({4, 6}), "4"}};
+                  {"mixed_slots", integers({4, 6}), scaled(variant) ? "4" : "6"}};
   } else {
     parameters = {{"slots", integers({3, 4}), "4"}};
   }
   const std::vector<Parameter> common = {
-      {"runs", integers({4, 8, 16, 32}), "8"},
+      {"runs", integers({4, 8, 16, 32}), two && !scaled(variant) ? "16" : "8"},
       {"singles", integers({0, 2, 4, 6}), "4"},
       {"fetchers", integers({0, 8, 16, 32}), two ? "16" : "32"},
       {"keep_x", integers({0, 1}), "1"},

@@ -86,7 +86,7 @@ __device__ inline void write_item(const Sums& sums, const Arguments& a, const It
 // An output by the definition.
 __device__ inline void write_directly(const Arguments& a, u32 n, u32 channel, u32 d, u32 h, u32 w) {
   const Convolution& s = a.s;
-  const float sum = convolve_directly(a.x, a.w, s, n, channel, d, h, w);
+  const float sum = convolve_directly<1>(a.x, a.w, s, n, channel, d, h, w);
   const float c = sum + (a.conv_bias == nullptr ? 0.0f : __ldg(a.conv_bias + channel));
   a.y[((u64(n) * s.out_channels + channel) * s.output[0] + d) * s.output[1] * s.output[2] +
       u64(h) * s.output[2] + w] = c * fmaf(2.0f, c, __ldg(a.b + channel) + 1.0f);
