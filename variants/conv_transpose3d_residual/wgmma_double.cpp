@@ -188,6 +188,7 @@ bool add_wgmma_variant(const WgmmaVariant& variant) {
       {"singles", integers({0, 2, 4, 6}), "4"},
       {"fetchers", integers({0, 8, 16, 32}), two ? "16" : "32"},
       {"keep_x", integers({0, 1}), "1"},
+      {"rehearse", integers({0, 1}), "0"},
       {"store", {"store_default", "store_l2"}, two ? "store_default" : "store_l2"}};
   parameters.insert(parameters.end(), common.begin(), common.end());
   return add_cuda_variant({
