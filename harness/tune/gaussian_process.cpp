@@ -7,51 +7,23 @@
 namespace fusebench {
 namespace {
 
-constexpr double usual_length = 0.75;
-constexpr std::array<double, 6> lengths = {0.12, 0.3, usual_length, 1.9, 4.7, 12.0};
+constexpr std::array<double, 6> lengths = {0.12, 0.3, ParameterKernel::usual_length,
+                                           1.9,  4.7, 12.0};
 constexpr std::array<double, 4> noises = {1e-4, 1e-3, 1e-2, 1e-1};
-constexpr double own_share = 0.02;  // of a value alone
-
-double matern(double distance, Smoothness smoothness) {
-  switch (smoothness) {
-    case Smoothness::half: return std::exp(-distance);
-    case Smoothness::three_halves: {
-      const double scaled = std::sqrt(3.0) * distance;
-      return (1.0 + scaled) * std::exp(-scaled);
-    }
-    case Smoothness::five_halves: break;
-  }
-  const double scaled = std::sqrt(5.0) * distance;
-  return (1.0 + scaled + scaled * scaled / 3.0) * std::exp(-scaled);
-}
+constexpr std::size_t tried_products = 6;  // with each fit
+constexpr std::size_t most_products = 6;
 
 }  // namespace
-
-ParameterKernel::ParameterKernel(const SearchSpace& space, std::size_t parameter)
-    : parameter_(parameter),
-      count_(space.parameters()[parameter].values.size()),
-      ordinal_(space.is_ordinal(parameter)) {
-  set(usual_length, Smoothness::half);
-}
-
-void ParameterKernel::set(double length, Smoothness smoothness) {
-  length_ = length;
-  smoothness_ = smoothness;
-  table_.resize(count_ * count_);
-  for (std::size_t a = 0; a < count_; ++a) {
-    for (std::size_t b = 0; b < count_; ++b) {
-      const auto apart = static_cast<double>(a > b ? a - b : b - a);
-      const double distance =
-          ordinal_ ? apart / static_cast<double>(count_ - 1) : std::min(apart, 1.0);
-      const double shared = (1.0 - own_share) * matern(distance / length, smoothness);
-      table_[a * count_ + b] = static_cast<float>(shared + (a == b ? own_share : 0.0));
-    }
-  }
-}
 
 GaussianProcess::GaussianProcess(const SearchSpace& space) : space_(&space) {
   for (std::size_t i = 0; i < space.parameters().size(); ++i) {
     if (space.parameters()[i].values.size() > 1) kernels_.emplace_back(space, i);
+  }
+  for (std::size_t i = 0; i < space.parameters().size(); ++i) {
+    if (!ProductKernel::is_magnitude(space, i)) continue;
+    for (std::size_t k = 0; k < i; ++k) {
+      if (ProductKernel::is_magnitude(space, k)) products_.emplace_back(space, k, i);
+    }
   }
 }
 
@@ -62,6 +34,7 @@ double GaussianProcess::kernel(std::size_t a, std::size_t b) const {
   for (const ParameterKernel& kernel : kernels_) {
     product *= kernel.at(row_a[kernel.parameter()], row_b[kernel.parameter()]);
   }
+  for (const std::size_t used : used_) product *= products_[used].at(row_a, row_b);
   return static_cast<double>(product);
 }
 
@@ -90,10 +63,12 @@ double GaussianProcess::misfit(const std::vector<std::size_t>& points,
   }
   const auto count = static_cast<double>(n);
   double penalty = 0.0;
-  for (const ParameterKernel& kernel : kernels_) {
-    const double off = std::log(kernel.length() / usual_length);
+  const auto add_penalty = [&penalty](double length) {
+    const double off = std::log(length / ParameterKernel::usual_length);
     penalty += 0.15 * off * off;
-  }
+  };
+  for (const ParameterKernel& kernel : kernels_) add_penalty(kernel.length());
+  for (const std::size_t used : used_) add_penalty(products_[used].length());
   return 0.5 * count * std::log(std::max(squares / count, 1e-12)) + logarithms + penalty;
 }
 
@@ -104,6 +79,7 @@ void GaussianProcess::fit(const std::vector<std::size_t>& points,
   double best = misfit(points, targets);
   for (int sweep = 0; sweep < sweeps; ++sweep) {
     fit_lengths(points, targets, best);
+    if (sweep == 0) fit_products(points, targets, best);
     if (!rough) fit_smoothness(points, targets, best);
     fit_noise(points, targets, best);
   }
@@ -122,6 +98,83 @@ void GaussianProcess::fit_lengths(const std::vector<std::size_t>& points,
       kept = length;
     }
     kernel.set(kept, kernel.smoothness());
+  }
+}
+
+void GaussianProcess::fit_products(const std::vector<std::size_t>& points,
+                                   const std::vector<double>& targets, double& best) {
+  constexpr std::size_t fewest_points = 8;
+  if (points.size() < fewest_points || products_.empty()) return;
+  const Smoothness smoothness = kernels_.front().smoothness();
+  for (std::size_t i = 0; i < used_.size();) {
+    const std::size_t product = used_[i];
+    double kept = products_[product].length();
+    for (const double length : lengths) {
+      if (length == kept) continue;
+      products_[product].set(length, smoothness);
+      const double found = misfit(points, targets);
+      if (!(found < best)) continue;
+      best = found;
+      kept = length;
+    }
+    products_[product].set(kept, smoothness);
+    const auto place = used_.begin() + static_cast<std::ptrdiff_t>(i);
+    used_.erase(place);
+    const double without = misfit(points, targets);
+    if (without < best) {
+      best = without;
+      continue;
+    }
+    used_.insert(used_.begin() + static_cast<std::ptrdiff_t>(i), product);
+    ++i;
+  }
+  const std::size_t tries = std::min(tried_products, products_.size());
+  for (std::size_t i = 0; i < tries && used_.size() < most_products; ++i) {
+    try_product(turn_++ % products_.size(), points, targets, best);
+  }
+}
+
+// A valley along a diagonal seems narrow along either axis, so their lengths may have to grow with it.
+void GaussianProcess::try_product(std::size_t product, const std::vector<std::size_t>& points,
+                                  const std::vector<double>& targets, double& best) {
+  constexpr std::array<double, 2> tried_lengths = {0.3, ParameterKernel::usual_length};
+  constexpr double growth = 2.5;
+  if (std::find(used_.begin(), used_.end(), product) != used_.end()) return;
+  ProductKernel& tried = products_[product];
+  const auto axis = [this](std::size_t parameter) -> ParameterKernel& {
+    return *std::find_if(kernels_.begin(), kernels_.end(), [&](const ParameterKernel& kernel) {
+      return kernel.parameter() == parameter;
+    });
+  };
+  ParameterKernel& first = axis(tried.first());
+  ParameterKernel& second = axis(tried.second());
+  const Smoothness smoothness = first.smoothness();
+  const auto grown = [](double length) { return std::min(length * growth, lengths.back()); };
+  double kept = 0.0;
+  double kept_first = first.length();
+  double kept_second = second.length();
+  const std::array<double, 2> of_first = {kept_first, grown(kept_first)};
+  const std::array<double, 2> of_second = {kept_second, grown(kept_second)};
+  used_.push_back(product);
+  for (const double length : tried_lengths) {
+    tried.set(length, smoothness);
+    for (std::size_t axes = 0; axes < 4; ++axes) {
+      first.set(of_first[axes % 2], smoothness);
+      second.set(of_second[axes / 2], smoothness);
+      const double found = misfit(points, targets);
+      if (!(found < best)) continue;
+      best = found;
+      kept = length;
+      kept_first = first.length();
+      kept_second = second.length();
+    }
+  }
+  first.set(kept_first, smoothness);
+  second.set(kept_second, smoothness);
+  if (kept > 0.0) {
+    tried.set(kept, smoothness);
+  } else {
+    used_.pop_back();
   }
 }
 
@@ -157,6 +210,7 @@ void GaussianProcess::fit_noise(const std::vector<std::size_t>& points,
 
 void GaussianProcess::set_smoothness(Smoothness smoothness) {
   for (ParameterKernel& kernel : kernels_) kernel.set(kernel.length(), smoothness);
+  for (const std::size_t used : used_) products_[used].set(products_[used].length(), smoothness);
 }
 
 void GaussianProcess::set_candidates(std::vector<std::size_t> candidates) {

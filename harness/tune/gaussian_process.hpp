@@ -4,36 +4,11 @@
 #include <cstddef>
 #include <vector>
 
+#include "harness/tune/parameter_kernel.hpp"
+#include "harness/tune/product_kernel.hpp"
 #include "harness/tune/search_space.hpp"
 
 namespace fusebench {
-
-/// How smooth the times are taken to be along a parameter: a Matern kernel's nu.
-enum class Smoothness { half, three_halves, five_halves };
-
-/// How much alike two values of one parameter are, between 0 and 1, by their places: a Matern kernel over the
-/// distance of the places in an ordinal parameter, and over 0 or 1 in another. A fiftieth is each value's
-/// own, since sizes that divide something stand out from those beside them.
-class ParameterKernel {
- public:
-  ParameterKernel(const SearchSpace& space, std::size_t parameter);
-  /// The length is a fraction of the parameter's range.
-  void set(double length, Smoothness smoothness);
-  [[nodiscard]] double length() const { return length_; }
-  [[nodiscard]] Smoothness smoothness() const { return smoothness_; }
-  [[nodiscard]] std::size_t parameter() const { return parameter_; }
-  [[nodiscard]] float at(SearchSpace::Place a, SearchSpace::Place b) const {
-    return table_[a * count_ + b];
-  }
-
- private:
-  std::size_t parameter_;
-  std::size_t count_;
-  bool ordinal_;
-  double length_ = 0.0;
-  Smoothness smoothness_ = Smoothness::half;
-  std::vector<float> table_;
-};
 
 /// Zero mean and unit prior variance; Rasmussen and Williams, Gaussian Processes for Machine Learning, 2006,
 /// algorithm 2.1. Adding a point costs (points) * (candidates).
@@ -41,7 +16,8 @@ class GaussianProcess {
  public:
   explicit GaussianProcess(const SearchSpace& space);
 
-  /// Lengths, smoothness and noise that make the targets likely, by coordinate search from the present ones.
+  /// Lengths, smoothness, noise and the products of parameters that matter, so that the targets are likely, by
+  /// coordinate search from the present ones. Of the products that do not matter yet a few are tried, others with each call.
   /// O(n^3). `rough` leaves no choice but Smoothness::half.
   void fit(const std::vector<std::size_t>& points, const std::vector<double>& targets, bool rough);
 
@@ -64,6 +40,10 @@ class GaussianProcess {
                               const std::vector<double>& targets) const;
   void fit_lengths(const std::vector<std::size_t>& points, const std::vector<double>& targets,
                    double& best);
+  void fit_products(const std::vector<std::size_t>& points, const std::vector<double>& targets,
+                    double& best);
+  void try_product(std::size_t product, const std::vector<std::size_t>& points,
+                   const std::vector<double>& targets, double& best);
   void fit_smoothness(const std::vector<std::size_t>& points, const std::vector<double>& targets,
                       double& best);
   void fit_noise(const std::vector<std::size_t>& points, const std::vector<double>& targets,
@@ -72,6 +52,9 @@ class GaussianProcess {
 
   const SearchSpace* space_;
   std::vector<ParameterKernel> kernels_;  // of the parameters that have a choice
+  std::vector<ProductKernel> products_;
+  std::vector<std::size_t> used_;  // of the products: those that matter
+  std::size_t turn_ = 0;           // which of the products is tried next
   double noise_ = 1e-2;
   std::vector<std::size_t> candidates_;
   std::vector<std::size_t> points_;
