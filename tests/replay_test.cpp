@@ -1,6 +1,7 @@
 // The yardstick that strategies are scored by, on spaces whose numbers can be worked out by hand. Catches an index
 // that is off by one, a score that rewards failures, and a cost that is charged too late.
 #include "harness/tune/replay.hpp"
+#include "harness/tune/strategy.hpp"
 
 #include <gtest/gtest.h>
 
@@ -82,6 +83,21 @@ TEST(Replay, ExhaustiveSearchFindsWhatTheOrderSays) {
     EXPECT_DOUBLE_EQ(run.by_draws_ns[i], 1e6 * static_cast<double>(100 - i));
     EXPECT_DOUBLE_EQ(run.by_cost_ns[i], run.by_draws_ns[i]);
   }
+}
+
+TEST(Replay, BeginsWithTheDefaultWhereItIsKnownAndAsksForItNoMore) {
+  RecordedSpace recorded = line(100);
+  recorded.begin = 7;
+  const Yardstick yardstick(recorded, 0.95, 100);
+  for (const StrategyInfo& info : strategies()) {
+    const std::string strategy = info.name;
+    const ReplayRun run = replay(recorded, yardstick, strategy, 1);
+    EXPECT_DOUBLE_EQ(run.by_draws_ns.front(), 8e6) << strategy;
+    // 100 draws are all of the space: had one been asked for twice, the search had ended before the optimum or after.
+    EXPECT_DOUBLE_EQ(run.by_draws_ns.back(), 1e6) << strategy;
+  }
+  const ReplayRun run = replay(recorded, Yardstick(recorded, 0.95, 3), "exhaustive", 1);
+  EXPECT_EQ(run.by_draws_ns, (std::vector<double>{8e6, 1e6, 1e6}));
 }
 
 TEST(Replay, AFailureCostsADrawAndIsNoReward) {

@@ -188,6 +188,18 @@ TEST_F(TuningLogTest, IsReplayedWithTheFailuresOfAFinal) {
   EXPECT_EQ(v.observations[0].invalidity, Invalidity::correctness);
   EXPECT_EQ(v.observations[0].verify_ns, 4.0) << "what the search spent";
   EXPECT_EQ(v.observations[1].time_ns, 8.5);
+  EXPECT_EQ(v.begin, std::optional<std::size_t>(0));
+}
+
+TEST_F(TuningLogTest, ItsFirstEntryIsTheDefaultThatAReplayBeginsWith) {
+  {
+    TuningLog log(path_, target_);
+    for (const char* configuration : {"a=2", "a=1", "a=3", "a=2"}) {
+      log.append(entry("v", configuration, 7.5));
+    }
+  }
+  const RecordedSpace v = read_recorded_spaces(path_, "").at(0).recorded;
+  EXPECT_EQ(v.begin, std::optional<std::size_t>(1));
 }
 
 TEST_F(TuningLogTest, IsReplayedVariantByVariantWithItsCosts) {

@@ -98,15 +98,20 @@ RecordedSpace space_of(const TuningTarget& target, const std::string& variant,
   }
   std::vector<SpaceParameter> parameters = parameters_of(all);
   std::vector<RecordedRow> rows;
+  std::vector<SearchSpace::Place> begin;
   for (std::size_t i = 0; i < kept.size(); ++i) {
     RecordedRow row{.row = {}, .observation = observation_of(*kept[i])};
     for (std::size_t k = 0; k < parameters.size(); ++k) {
       row.row.push_back(require_place(parameters[k], all[i][k].second));
     }
+    // A search begins with the default, whatever its strategy.
+    if (kept[i]->configuration == entries.front()->configuration) begin = row.row;
     rows.push_back(std::move(row));
   }
-  return assemble(target.operator_name + " " + variant, target.device_name, std::move(parameters),
-                  std::move(rows));
+  RecordedSpace recorded = assemble(target.operator_name + " " + variant, target.device_name,
+                                    std::move(parameters), std::move(rows));
+  recorded.begin = recorded.space.index_of(begin);
+  return recorded;
 }
 
 }  // namespace

@@ -41,7 +41,9 @@ struct RecordedSpace {
   std::string device;
   SearchSpace space;
   std::vector<Observation> observations;  ///< by the configuration's index
-  bool unclosed = false;                  ///< the recorder had not ended: there may be more to come
+  std::optional<std::size_t> begin =
+      {};                 ///< the default, which `tune` begins with; known of our logs
+  bool unclosed = false;  ///< the recorder had not ended: there may be more to come
 };
 
 /// A Kernel Tuner cache file or a T4 file, plain or gzipped, known by what is in it. Parameters keep the

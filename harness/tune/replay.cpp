@@ -80,7 +80,8 @@ ReplayRun replay(const RecordedSpace& recorded, const Yardstick& yardstick,
   bool any = false;
   double spent = 0.0;  // in draws' costs
   while (run.by_draws_ns.size() < draws || run.by_cost_ns.size() < draws) {
-    const auto index = searching->ask();
+    const auto index =
+        run.by_draws_ns.empty() && recorded.begin ? recorded.begin : searching->ask();
     if (!index) break;
     const Observation& observation = recorded.observations[*index];
     const bool has_costs = yardstick.draw_cost_ns() > 0.0;
