@@ -25,6 +25,7 @@ sys.path.insert(0, str(ROOT / "scripts"))
 sys.dont_write_bytecode = True
 
 from folder_case import FolderCase  # noqa: E402
+from made_up_trace import TEMPLATE, MadeUpTrace, usual  # noqa: E402
 from fusebench_tools import change_points, curves, history, ncu, page_comparison, page_roofline, records, svg  # noqa: E402
 
 CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
@@ -126,9 +127,12 @@ class Case(FolderCase):
     def peers_csv(self) -> Path:
         return self.write_rows("peers.csv", [run_row("torch", 5000, run_id="p")])
 
+    def trace_json(self) -> Path:
+        return usual(NASTY).write(self.folder / "trace.json")
+
     def everything(self) -> str:
         return self.page(self.comparison_csv(), self.run_csv(), self.history_csv(), self.curves_csv(), self.work_csv(),
-                         self.counters_csv(), "--with", self.peers_csv())
+                         self.counters_csv(), self.trace_json(), "--with", self.peers_csv())
 
 
 class Structure(HTMLParser):
@@ -171,7 +175,8 @@ class Page(Case):
         for link in structure.links:
             self.assertTrue(link.startswith("data:"), link)
         self.assertEqual(structure.figures, ["comparison.0.ratios", "op.cuda.times", "op.cuda.samples", "sparse.cuda.times",
-                                             "dense.cuda.times", "roofline.cuda", "machine.history.0", "machine.history.1", "tune.space"])
+                                             "dense.cuda.times", "roofline.cuda", "machine.history.0", "machine.history.1", "tune.space",
+                                             "trace"])
 
     def test_each_plots_data_is_in_the_page(self) -> None:
         text = self.everything()
@@ -187,6 +192,12 @@ class Page(Case):
         self.assertEqual(len(data["roofline.cuda.csv"]), 30)
         self.assertEqual(len(data["machine.history.0.csv"]), 80)
         self.assertEqual(len(data["tune.space.csv"]), 3 * 59)
+        # Whatever is drawn where, the data has each slice when it was.
+        rows = [(r["kind"], r["name"], r["start_ns"], r["duration_ns"], r["launched_by_start_ns"]) for r in data["trace.csv"]
+                if r["variant"] == "queued"]
+        self.assertEqual(rows, [("call", "call", "-279000", "10000", ""), ("api", "cuLaunchKernel", "-278000", "2000", ""),
+                                ("api", "cuLaunchKernel", "-275000", "2000", ""), ("kernel", "pack", "0", "10000", "-278000"),
+                                ("kernel", TEMPLATE, "5000", "95000", "-275000")])
 
     def test_of_two_runs_the_newest_is_shown_whole_and_the_page_says_so(self) -> None:
         paths = []
@@ -295,6 +306,15 @@ class Page(Case):
         self.assertIn('<div class="verdict bad"><strong>1 did not pass', self.page(self.run_csv()))
         self.assertIn("<strong>Everything that ran is right", self.page(self.peers_csv()))
         self.assertIn("1 did not pass", self.page(self.write_rows("untimed.csv", [run_row("a", "", outcome="wrong")])))
+
+    def test_a_trace_has_a_row_a_variant_and_of_two_each_has_its_plot(self) -> None:
+        text = self.page(self.trace_json())
+        for words in ("<strong>Trace of 3 variants in trace.json<", ">queued<", "host 279 µs ahead, moved to 0", ">busy<", "host 50 µs ahead<",
+                      ">slow<", "op on cuda at n=1: 100 µs (queued) to 150 µs (busy)<", "<h3>other</h3>", '<figure id="trace">'):
+            self.assertIn(words, text)
+        # As its file has them, packed or not, beside CSVs.
+        packed = usual().write(self.folder / "again.json.gz")
+        self.assertEqual(re.findall('<figure id="(trace[^"]*)"', self.page(packed, self.run_csv(), self.trace_json())), ["trace.0", "trace.1"])
 
     def test_the_historys_verdict_is_that_of_its_change_points(self) -> None:
         text = self.page(self.history_csv())
@@ -432,16 +452,28 @@ class Browser(Case):
                 with self.subTest(width=width, media=media, scheme=scheme):
                     self.look(width, media=media, prefers_color_scheme=scheme)
                     grounds.add((scheme, self.ask("getComputedStyle(document.body).backgroundColor")))
-                    boxes = self.ask("[...document.querySelectorAll('figure svg')].map(s => s.getBoundingClientRect())"
-                                     ".filter(b => b.width > 0).map(b => [b.width, b.height])")
-                    self.assertEqual(len(boxes), figures)
-                    self.assertTrue(all(w > 0.8 * min(width, 700) and h > 40 for w, h in boxes), boxes)
+                    boxes = self.ask("[...document.querySelectorAll('figure')].flatMap((f, i) => [...f.querySelectorAll('svg')].map(s => "
+                                     "[i, s.getBoundingClientRect()])).filter(([i, b]) => b.width > 0).map(([i, b]) => [i, b.width, b.height])")
+                    self.assertEqual({i for i, *_ in boxes}, set(range(figures)))
+                    self.assertEqual(len(boxes), figures + 1)  # a trace has one for each operator
+                    self.assertTrue(all(w > 0.8 * min(width, 700) and h > 40 for _, w, h in boxes), boxes)
                     self.assertTrue(self.ask("[...document.querySelectorAll('figure svg')].every(s => "
                                              "s.querySelectorAll('.bar,.peer,.dot,.hump,.curve').length > 0)"))
                     if media == "screen" or width >= 720:
                         self.assertLessEqual(self.ask("document.documentElement.scrollWidth"), width)
         self.assertEqual(len(grounds), 2)
         self.assertEqual(self.browser.get_log("browser"), [])
+
+    def long_trace(self, operator: str, variants: list[str], series: list[dict[str, str]]) -> Path:
+        """Each variant at each of the series, with kernels of long names."""
+        made_up = MadeUpTrace()
+        for i, (name, more) in enumerate([(name, more) for name in variants for more in series]):
+            at = 1000.0 * i
+            made_up.variant(name, at, 100, operator, more["problem"], more["configuration"])
+            made_up.call(at + 1, 40)
+            for j in range(4):
+                made_up.launch(at + 2 + 3 * j, f"void {variants[0]}::a_kernel_of_a_long_name_{j}<{variants[0]}>(float*)", at + 200 + 50 * j, 45 + j)
+        return made_up.write(self.folder / "a_trace_of_a_long_name_of_two_operators_on_a_machine_far_away.json")
 
     def test_long_names_are_no_wider_than_a_phone(self) -> None:
         """Each kind of section, with names as long as ours are, and longer words than a line holds."""
@@ -462,8 +494,9 @@ class Browser(Case):
         space.write_text(space.read_text().replace("\nspace,", "\ndedispersion_of_many_channels_on_A100_with_all_parameters,"))
         counters = self.write_rows("ncu.csv", [dict.fromkeys(ncu.COLUMNS, "") | longs[0] | {
             "variant": variant, "device": "cuda", "kernels": 1, "moved_bytes": 10**7}])
-        everything = [run, comparison, long_machine, space, counters]
-        for files in ([run], [run, counters], [comparison], [long_machine], [space], everything):
+        trace = self.long_trace(operator, [variant, variant + "_2"], longs)
+        everything = [run, comparison, long_machine, space, counters, trace]
+        for files in ([run], [run, counters], [comparison], [long_machine], [space], [trace], everything):
             text = self.page(*files)
             self.assertIn("<figure ", text)
             for width in (390, 320):
@@ -481,8 +514,9 @@ class Browser(Case):
             run_row(name, ns, configuration=configuration, max_abs_error=4.2e-3, bit_equal_percent=28.77, ceiling_percent=82.8, **more)
             for ns, (name, configuration) in zip((3000, 9000), names)] + [run_row("x_unfused", 10000, **more)])
         reason = "1 replica before and 1 after, 8 a side are needed"
+        trace = self.long_trace(more["operator"], [names[0][0]], [{"problem": more["problem"], "configuration": names[0][1]}])
         for files in ([self.write_rows("plain.csv", comparison)], [self.write_rows("reasons.csv", [{**comparison[0], "reason": reason}])],
-                      [run]):
+                      [run], [trace]):
             self.page(*files)
             self.look(1280)
             with self.subTest(file=files[0].name):
@@ -535,9 +569,9 @@ class Browser(Case):
             self.assertEqual([row["variant"] for row in csv.DictReader(file)], ["s", "t", "f"])
 
     def test_its_plots_come_as_pictures(self) -> None:
-        text = self.page(self.comparison_csv(), self.run_csv(), "--png", self.folder / "png")
+        text = self.page(self.comparison_csv(), self.run_csv(), self.trace_json(), "--png", self.folder / "png")
         names = sorted(path.name for path in (self.folder / "png").iterdir())
-        self.assertEqual(names, ["comparison.0.ratios.png", "op.cuda.samples.png", "op.cuda.times.png"])
+        self.assertEqual(names, ["comparison.0.ratios.png", "op.cuda.samples.png", "op.cuda.times.png", "trace.png"])
         self.assertEqual(len(names), text.count("<figure "))
         for name in names:
             data = (self.folder / "png" / name).read_bytes()

@@ -60,7 +60,7 @@ def download(name: str, data: str) -> str:
     return f'<a class="download" download="{escape(name)}" href="data:text/csv;base64,{packed}">{escape(name)}</a>'
 
 
-def figure(draw: Callable[[int], Drawing], caption: str, name: str, data: str, legend: str = "") -> str:
+def figure(draw: Callable[[int], Drawing | str], caption: str, name: str, data: str, legend: str = "") -> str:
     """The same plot for a wide page and for a phone, and what it shows as NAME.csv."""
     return (f'<figure id="{escape(name)}">{legend}<div class="wide">{draw(WIDE)}</div><div class="narrow">{draw(NARROW)}</div>'
             f"<figcaption>{escape(caption)} {download(name + '.csv', data)}</figcaption></figure>")
