@@ -363,7 +363,7 @@ class Names(unittest.TestCase):
         row = {"operator": "op", "variant": "v", "configuration": "load=a/b:c @2", "problem": "n=1", "device": "cuda"}
         self.assertEqual(profiling.key_of(row), ("op", "v", "load=a_b_c__2", "n=1", "cuda"))
         self.assertEqual(profiling.parse_key(" ".join(profiling.key_of(row))), profiling.key_of(row))
-        for name in ("measure", "fusebench:verify", "five words that are none", "a b c d gpu"):
+        for name in (" ".join(profiling.key_of(row)) + " (warmup)", "measure", "fusebench:verify", "five words that are none", "a b c d gpu"):
             self.assertIsNone(profiling.parse_key(name), name)
 
 

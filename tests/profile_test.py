@@ -161,19 +161,28 @@ class Trace(Case):
 
     def test_an_interrupted_run_leaves_an_earlier_trace_alone(self) -> None:
         self.trace.write_text("earlier")
-        process = subprocess.Popen([PROGRAM, "profile", "--device", "cpu", "--problem", "quick", "--iterations", "1000",
-                                    "--operator", "residual_epilogue", "--trace", self.trace],
-                                   stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
-        assert process.stderr is not None
-        for line in process.stderr:
-            if line.endswith(": verify\n"):
-                process.send_signal(signal.SIGINT)
-                break
-        rest = process.stderr.read()
-        self.assertEqual(process.wait(timeout=300), 2, rest)
-        self.assertIn("fusebench: interrupted; no trace was written", rest)
-        self.assertEqual(self.trace.read_text(), "earlier")
-        self.assertEqual([path.name for path in self.folder.iterdir()], ["trace.json"])
+        # While several are verified, and while the only one is called: then nothing comes after it that could ask.
+        for chosen, phase in ((["--operator", "residual_epilogue"], "verify"), (["--filter", "residual_epilogue cpu_unfused"], "call")):
+            with self.subTest(phase=phase):
+                process = subprocess.Popen([PROGRAM, "profile", "--device", "cpu", "--problem", "quick", "--iterations", "1000", *chosen,
+                                            "--trace", self.trace], stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
+                assert process.stderr is not None
+                for line in process.stderr:
+                    if line.endswith(f": {phase}\n"):
+                        process.send_signal(signal.SIGINT)
+                        break
+                rest = process.stderr.read()
+                self.assertEqual(process.wait(timeout=300), 2, rest)
+                self.assertIn("fusebench: interrupted; no trace was written", rest)
+                self.assertEqual(self.trace.read_text(), "earlier")
+                self.assertEqual([path.name for path in self.folder.iterdir()], ["trace.json"])
+
+    def test_one_file_is_one_file_however_it_is_spelled(self) -> None:
+        result = subprocess.run([PROGRAM, "profile", *SMALL, "--filter", "cpu_stepwise", "--trace", "./x", "--trace-csv", "x"],
+                                cwd=self.folder, capture_output=True, text=True, timeout=120)
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("--trace and --trace-csv both name x", result.stderr)
+        self.assertEqual(list(self.folder.iterdir()), [])
 
 
 class Usage(Case):
@@ -241,9 +250,10 @@ class Nvtx(Case):
     def test_profile_has_phases_and_within_each_the_variant(self) -> None:
         log = next(iter(self.heard("profile", *SMALL, "--filter", "cpu_threads").values()))
         paths = self.check(log)
-        keys = {path[1] for path in paths if len(path) == 2}
-        self.assertEqual(len(keys), 1)
-        key = keys.pop()
+        inner = [path for path in paths if len(path) == 2]
+        key, = {path[1] for path in inner if path[0] == "measure"}
+        for phase, name in inner:  # scripts/profile sums by these names, and must find no variant outside of measure
+            self.assertEqual(name, key if phase == "measure" else f"{key} ({phase})")
         self.assertRegex(key, "^residual_epilogue cpu_threads [^ @/:]+ n=1,c=4,d=3,h=5,w=7 cpu$")
         outer = [path[0] for path in paths if len(path) == 2]
         self.assertEqual(outer, ["prepare", "verify", "prepare", "warmup", "measure"])
@@ -264,7 +274,7 @@ class Nvtx(Case):
         outer = [path[0] for path in paths if len(path) == 2]
         self.assertEqual(list(dict.fromkeys(outer)), ["verify", "prepare", "warmup", "measure"])
         self.assertEqual(outer[-2:], ["warmup", "measure"], "one range a phase, not one a sample")
-        self.assertEqual(len({path[1] for path in paths if len(path) == 2}), 1)
+        self.assertEqual(len({path[1] for path in paths if len(path) == 2 and path[0] == "measure"}), 1)
         self.assertTrue(marks[0].startswith("passed "))
         controls = {marks[0].split()[2] for _, marks in with_ranges} - {"cpu_threads"}
         self.assertLessEqual({"copy", "memcpy", "fill"}, controls)

@@ -374,6 +374,14 @@ class Page(Case):
         self.assertEqual((by_name["variant_1_of_dense"]["moved_bytes"], sparse["flop_per_moved_byte"]), ("", ""))
         self.assertIn("by the bytes that it moved", text)
         self.assertIn("long scoreboard 45%", text)
+        self.assertNotIn("Without a ring", text)
+
+    def test_what_was_counted_of_another_configuration_than_the_runs_is_named(self) -> None:
+        counters = self.counters_csv()
+        counters.write_text(counters.read_text().replace("variant_0_of_dense,k=a_b", "variant_0_of_dense,k=other"))
+        text, rows = self.roofline_of(self.work_csv(), counters)
+        self.assertEqual({row["moved_bytes"] for row in rows}, {""})
+        self.assertIn("no time that it shows is of this configuration: variant_0_of_dense k=other.", text)
 
     def test_a_run_without_fma_has_memorys_roof_and_one_without_flops_no_roofline(self) -> None:
         text, rows = self.roofline_of(self.work_csv(fma=False))

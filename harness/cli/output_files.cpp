@@ -15,8 +15,11 @@ namespace fs = std::filesystem;
 
 bool are_one_file(const std::string& a, const std::string& b) {
   std::error_code ignored;
-  return fs::weakly_canonical(a, ignored) == fs::weakly_canonical(b, ignored) ||
-         fs::equivalent(a, b, ignored);
+  // Absolute first: of a relative name of which nothing exists no more is known.
+  const auto full = [&](const std::string& path) {
+    return fs::weakly_canonical(fs::absolute(path, ignored), ignored);
+  };
+  return full(a) == full(b) || fs::equivalent(a, b, ignored);
 }
 
 void check_place(const std::string& path) {

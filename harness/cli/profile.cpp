@@ -145,7 +145,10 @@ int exit_code_of(const Profile& profile) {
 void tell_losses(const Options& options, const Profile& profile) {
   const bool wants_trace = !options.trace.empty() || !options.trace_csv.empty();
   if (wants_trace && !profile.without_device.empty()) {
-    fmt::print(stderr, "the trace has the host's side only: {}\n", profile.without_device);
+    fmt::print(stderr, "the trace {}: {}\n",
+               profile.timeline.work.empty() ? "has the host's side only"
+                                             : "lacks a part of the GPU's side",
+               profile.without_device);
   }
   const Timeline& timeline = profile.timeline;
   if (timeline.dropped > 0) {

@@ -48,6 +48,22 @@ constexpr std::size_t least_bytes = 4096;
 
 bool can_run(const Item& item) { return item.unavailable.empty(); }
 
+// What follows a call that throws is not that call's.
+class RecordedCall {
+ public:
+  RecordedCall(DeviceRecorder* recorder, std::size_t call) : recorder_(recorder) {
+    if (recorder_ != nullptr) recorder_->begin_call(call);
+  }
+  RecordedCall(const RecordedCall&) = delete;
+  RecordedCall& operator=(const RecordedCall&) = delete;
+  ~RecordedCall() {
+    if (recorder_ != nullptr) recorder_->end_call();
+  }
+
+ private:
+  DeviceRecorder* recorder_;
+};
+
 std::function<std::uint64_t()> clock_of(const DeviceRecorder* recorder) {
   if (recorder == nullptr) return steady_ns;
   return [recorder] { return recorder->now_ns(); };
@@ -72,6 +88,7 @@ class Profiler {
     start_recorder();
     if (recorder_ != nullptr) time_least_call();
     for_each(&Profiler::measure);
+    (void)stops();
     for (const auto& [kind, device] : devices_) settle(*device);
     capture.reset();
     if (recorder_ == nullptr) return;
@@ -88,10 +105,7 @@ class Profiler {
   // One step of every variant that is still in it. What a step throws is that variant's outcome.
   void for_each(Step step) {
     for (std::size_t i = 0; i < items_->size() && result_->complete; ++i) {
-      if (options_->interrupted()) {
-        result_->complete = false;
-        return;
-      }
+      if (stops()) return;
       ProfiledVariant& variant = result_->variants[i];
       const bool is_in = variant.outcome == Outcome::passed ||
                          (variant.outcome == Outcome::wrong && options_->even_wrong);
@@ -112,6 +126,11 @@ class Profiler {
       // Of calls that were not all made nothing adds up.
       for (TracedCall& call : result_->timeline.calls) call.warmup |= call.variant == i;
     }
+  }
+
+  bool stops() {
+    if (options_->interrupted()) result_->complete = false;
+    return !result_->complete;
   }
 
   void verify(std::size_t index) {
@@ -143,7 +162,7 @@ class Profiler {
     device.synchronise();
     ProfiledVariant& variant = result_->variants[index];
     // Nothing waits between the calls, so that of all but the first the host's time to launch is hidden.
-    for (int i = -1; i < options_->iterations; ++i) {
+    for (int i = -1; i < options_->iterations && !stops(); ++i) {
       // What is not the variant's work stands outside of the ranges that a profiler sums up.
       if (tensors.in_place() || options_->flush) enter(index, Phase::prepare);
       if (tensors.in_place()) {
@@ -160,6 +179,7 @@ class Profiler {
     }
     const std::vector<double> times_ns = take_times(*clock, first);
     phases_.leave();
+    if (!result_->complete) return;
     variant.iterations = options_->iterations;
     variant.mean_ns = std::accumulate(times_ns.begin() + 1, times_ns.end(), 0.0) /
                       static_cast<double>(options_->iterations);
@@ -205,9 +225,8 @@ class Profiler {
     result_->timeline.calls.push_back(traced);
     TimeSpan when;
     clock.time([&] {
-      if (recorder_ != nullptr) recorder_->begin_call(number);
+      const RecordedCall recorded(recorder_, number);
       when = host_.time(enqueue);
-      if (recorder_ != nullptr) recorder_->end_call();
     });
     host_.add_call(number, when);
   }

@@ -49,7 +49,7 @@ struct Process {
 
 std::string call_arguments(const Timeline& timeline, std::size_t index) {
   const TracedCall& call = timeline.calls.at(index);
-  std::string text = fmt::format("\"iteration\":{}", call.iteration);
+  std::string text = fmt::format("\"call\":{},\"iteration\":{}", index, call.iteration);
   if (call.event_ns) text += fmt::format(",\"event_ns\":{}", *call.event_ns);
   return text;
 }
@@ -82,8 +82,9 @@ std::string work_arguments(const Timeline& timeline, const DeviceWork& work) {
   std::string text;
   if (work.call) {
     const TracedCall& call = timeline.calls.at(*work.call);
-    text = fmt::format("\"variant\":{},\"iteration\":{}",
-                       quoted(timeline.variants.at(call.variant).variant), call.iteration);
+    text =
+        fmt::format("\"variant\":{},\"iteration\":{},\"call\":{}",
+                    quoted(timeline.variants.at(call.variant).variant), call.iteration, *work.call);
   }
   const char* const comma = text.empty() ? "" : ",";
   if (work.kind == WorkKind::kernel) {

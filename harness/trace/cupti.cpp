@@ -186,8 +186,13 @@ class CuptiRecorder final : public DeviceRecorder {
   }
 
   void start() override {
-    for (const CUpti_ActivityKind kind : kinds) {
-      require(Cupti::get().ActivityEnable(kind), "cuptiActivityEnable");
+    try {
+      for (const CUpti_ActivityKind kind : kinds) {
+        require(Cupti::get().ActivityEnable(kind), "cuptiActivityEnable");
+      }
+    } catch (...) {  // some kinds alone would be half a record
+      disable();
+      throw;
     }
   }
 
@@ -201,7 +206,7 @@ class CuptiRecorder final : public DeviceRecorder {
 
   void finish(Timeline& timeline) override {
     const Cupti& cupti = Cupti::get();
-    for (const CUpti_ActivityKind kind : kinds) (void)cupti.ActivityDisable(kind);
+    disable();
     // Forced: buffers that are not full come too.
     const CUptiResult flushed = cupti.ActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
     const std::lock_guard lock(mutex_);
@@ -212,6 +217,9 @@ class CuptiRecorder final : public DeviceRecorder {
   }
 
  private:
+  static void disable() {
+    for (const CUpti_ActivityKind kind : kinds) (void)Cupti::get().ActivityDisable(kind);
+  }
   static void require(CUptiResult result, const char* call) {
     if (result == CUPTI_SUCCESS) return;
     throw Unavailable("{}: {}", call, Cupti::get().message(result));

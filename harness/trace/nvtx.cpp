@@ -78,7 +78,10 @@ void NvtxPhases::enter(Phase phase, const std::string& key) {
   if (domain == nullptr || (open_ == phase && key_ == key)) return;
   leave();
   const nvtxEventAttributes_t outer = attributes(std::string(to_string(phase)), colour_of(phase));
-  const nvtxEventAttributes_t inner = attributes(key, colour_of(phase));
+  // A profiler sums by name: what is the variant's own work alone must have a name of its own.
+  const std::string name =
+      phase == Phase::measure ? key : fmt::format("{} ({})", key, to_string(phase));
+  const nvtxEventAttributes_t inner = attributes(name, colour_of(phase));
   (void)nvtxDomainRangePushEx(domain, &outer);
   (void)nvtxDomainRangePushEx(domain, &inner);
   open_ = phase;

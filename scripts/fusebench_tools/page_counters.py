@@ -31,5 +31,10 @@ def cells_of(row: Row) -> list[Cell | str]:
             row["configuration"]]
 
 
-def section(path: Path, rows: list[Row]) -> str:
-    return f"<h2>What {page.escape(path.stem)} counted</h2>" + page.table(COLUMNS, map(cells_of, rows))
+def section(path: Path, rows: list[Row], without_time: list[Row]) -> str:
+    """`without_time`: those that no row of the run is drawn for."""
+    note = ""
+    if without_time:
+        names = ", ".join(f"{row['variant']} {row['configuration']}" for row in without_time)
+        note = f"<p>Without a ring in the roofline, since no time that it shows is of this configuration: {page.escape(names)}.</p>"
+    return f"<h2>What {page.escape(path.stem)} counted</h2>" + page.table(COLUMNS, map(cells_of, rows)) + note
