@@ -104,8 +104,8 @@ inline constexpr unsigned special_values = 24;
 
 /// Fraction and sign of `bits`, times 2^exponent, which makes a normal.
 [[nodiscard]] constexpr float with_exponent(unsigned bits, int exponent) noexcept {
-  return __builtin_bit_cast(float,
-                            (bits & 0x807FFFFFU) | static_cast<unsigned>(exponent + 127) << 23U);
+  return __builtin_bit_cast(float, (bits & 0x807FFFFFU) | static_cast<unsigned>(exponent + 127)
+                                                              << 23U);
 }
 
 [[nodiscard]] constexpr float drawn(Draw draw, unsigned long long stream,

@@ -59,13 +59,13 @@ std::int64_t element_bytes(const WgmmaVariant& variant) {
 bool two_kinds(const WgmmaVariant& variant) { return element_bytes(variant) == 4; }
 
 std::int64_t tap_bytes(const WgmmaVariant& variant) {
-  return block_channels * tile_channels * element_bytes(variant);
+  return std::int64_t{block_channels} * tile_channels * element_bytes(variant);
 }
 
 std::int64_t shared_bytes(const WgmmaVariant& variant, const Configuration& configuration) {
   const std::int64_t head_bytes = scaled(variant) ? 2048 : 1024;
   const std::int64_t plane =
-      (tile_rows + 1) * tile_channels * tile_columns * element_bytes(variant);
+      std::int64_t{tile_rows + 1} * tile_channels * tile_columns * element_bytes(variant);
   const auto ring = [&](const char* slots) { return configuration.integer(slots) * plane; };
   const std::int64_t tap = tap_bytes(variant);
   if (!two_kinds(variant)) return head_bytes + all_taps * tap + ring("slots");

@@ -116,7 +116,8 @@ struct Head {
   // In the slot's plane, by each of the producer's warps.
   u32 largest[most_slots][4];
   u32 smallest_less_1[most_slots][4];
-  u32 exponent[most_slots];  // the field of what products with the plane are multiplied by; or unusable
+  // The exponent field of what products with the slot's plane are multiplied by; or unusable.
+  u32 exponent[most_slots];
   u32 least_exponent, greatest_exponent;  // of the channels' unscaling
   alignas(16) OfChannel channels[block_channels];
 #endif
