@@ -177,6 +177,12 @@ class Trace(Case):
                 self.assertEqual(self.trace.read_text(), "earlier")
                 self.assertEqual([path.name for path in self.folder.iterdir()], ["trace.json"])
 
+    def test_a_trace_is_not_gzipped_and_no_name_says_so(self) -> None:
+        result = call("profile", *SMALL, "--filter", "cpu_stepwise", "--trace", self.folder / "x.json.gz")
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("leave .gz off", result.stderr)
+        self.assertEqual(list(self.folder.iterdir()), [])
+
     def test_one_file_is_one_file_however_it_is_spelled(self) -> None:
         result = subprocess.run([PROGRAM, "profile", *SMALL, "--filter", "cpu_stepwise", "--trace", "./x", "--trace-csv", "x"],
                                 cwd=self.folder, capture_output=True, text=True, timeout=120)

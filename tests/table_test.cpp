@@ -337,6 +337,21 @@ TEST(ResultTable, SaysHowManyResultsTheTimeLeftWithFewSamples) {
   EXPECT_THAT(table({many, asked_for, of_control}), Not(HasSubstr("--max-time")));
 }
 
+TEST(ResultTable, SaysWhereTheCeilingComesOfTooFewSamples) {
+  Record copy = control("copy", 100);
+  for (const std::int64_t samples : {1, 4, 5}) {
+    copy.samples = samples;
+    EXPECT_EQ(table({passed("a", 100), copy})
+                      .find("% of copy says little: a control has fewer than 5 samples\n") !=
+                  std::string::npos,
+              samples < 5)
+        << samples;
+  }
+  Record fma = control("fma", 100);
+  fma.samples = 1;
+  EXPECT_THAT(table({passed("a", 100), fma}), Not(HasSubstr("says little")));
+}
+
 TEST(ResultTable, LeavesOutTheColumnsThatNoRowFills) {
   Record verified = passed("a", 1);
   clear_times(verified);

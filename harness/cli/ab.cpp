@@ -101,8 +101,11 @@ class Match {
     const std::vector<SeriesId> again = to_confirm(comparison);
     if (again.empty()) return comparison;
     say("{} series again in fresh processes", again.size());
+    ran_again_ = again.size();
     return compare_confirmed(first, rounds(narrowed_to(again)), options_.rules());
   }
+
+  [[nodiscard]] std::size_t ran_again() const { return ran_again_; }
 
   // What was done before it went wrong; empty when nothing was.
   [[nodiscard]] std::string how_far() const {
@@ -219,6 +222,7 @@ class Match {
   TemporaryFolder folder_;
   Build before_, after_;
   std::map<std::string, std::string> passed_;  // options of both
+  std::size_t ran_again_ = 0;                  // series
   int planned_ = 0;                            // processes
 };
 
@@ -277,7 +281,13 @@ int ab(const AbOptions& options) {
   } catch (const std::exception& error) {
     throw Error("{}{}", error.what(), match.how_far());
   }
-  return report(comparison, {options.before, options.after, seed}, options);
+  const int code = report(comparison, {options.before, options.after, seed}, options);
+  if (match.ran_again() > 0) {
+    fmt::print("{} series ran again in {} fresh processes of each build, whose times count at the "
+               "level of the first\n",
+               match.ran_again(), options.replicas);
+  }
+  return code;
 }
 
 }  // namespace
@@ -304,9 +314,9 @@ Command add_ab_command(CLI::App& program) {
   app->add_flag("--pin", options->pin, "tie CPU threads to cores");
   app->add_option("--seed", options->seed, "of the inputs and of the order (default: a fresh one)")
       ->check(whole_64_bits());
-  app->add_option(
-         "--keep", options->keep,
-         "write all records to old.csv and new.csv in this folder, which has none yet, or is made")
+  app->add_option("--keep", options->keep,
+                  "write all records to old.csv and new.csv in this folder, which has none yet, or "
+                  "is made; 'compare' takes them as they are, and may differ a little")
       ->type_name("DIR");
   app->add_flag("--quiet", options->quiet, "no progress");
   options->add_to(*app);

@@ -170,6 +170,11 @@ int run(const Options& options) {
   session.device.kernel_folder = options.kernel_folder;
   const std::vector<Item> items = plan_session(options.selection(), session);
   check_output_files(outputs, {});
+  if (options.trace.ends_with(".gz")) {
+    throw Error("--trace writes JSON as it is, not {}; leave .gz off and gzip it then, which "
+                "viewers take too",
+                options.trace);
+  }
   for (const OutputFile& output : outputs) {
     if (!output.path.empty()) require_writable(output.path);
   }

@@ -12,9 +12,15 @@
 namespace fusebench {
 namespace {
 
+// Quartiles of fewer are the samples themselves, and of one it would read as a steady 0.0%.
+constexpr std::int64_t least_samples = 5;
+
+bool is_poor_ceiling(const Record& record) {
+  return record.operator_name == control_operator && is_timed(record) &&
+         record.samples < least_samples && (record.variant == "copy" || record.variant == "memcpy");
+}
+
 std::string spread(const Record& record) {
-  // Quartiles of so few are the samples themselves, and of one it would read as a steady 0.0%.
-  constexpr std::int64_t least_samples = 5;
   if (!is_timed(record) || !record.q1_ns || !record.q3_ns || record.samples < least_samples) {
     return "-";
   }
@@ -247,6 +253,10 @@ std::string result_table(std::span<const Record> records, const TableOptions& op
     text += fmt::format("{} {} fewer than {} samples: raise --max-time\n",
                         counted(static_cast<std::size_t>(cut_short), "result"),
                         cut_short == 1 ? "has" : "have", enough);
+  }
+  if (std::any_of(records.begin(), records.end(), is_poor_ceiling)) {
+    text +=
+        fmt::format("% of copy says little: a control has fewer than {} samples\n", least_samples);
   }
   if (std::any_of(records.begin(), records.end(),
                   [](const Record& r) { return is_ranked(r) && r.in_place; })) {
