@@ -277,6 +277,12 @@ class Page(Case):
         self.assertEqual([shown for value, shown in cells if value in ("0.0412", "0.4", "1.234", "9.97", "12.4", "4227.6")],
                          ["0.041", "0.4", "1.2", "10", "12", "4228"])
 
+    def test_of_fewer_than_5_samples_no_spread_is_shown(self) -> None:
+        text = self.page(self.write_rows("run.csv", [run_row(f"v{n}", 2000 + n, q1_ns=1000, q3_ns=3000 + n, samples=n) for n in (1, 4, 5)]))
+        column = re.findall(r"<button>([^<]+)</button>", text).index("spread")
+        rows = [re.findall(r"<td[^>]*>(.*?)</td>", row) for row in re.findall(r"<tr>(<td.*?)</tr>", text)]
+        self.assertEqual([cells[column] for cells in rows], ["-", "-", "100.0%"])
+
     def test_a_bars_length_is_its_time_and_what_is_too_far_apart_for_bars_is_dots(self) -> None:
         near = self.page(self.write_rows("near.csv", [run_row("a", 3000), run_row("b", 12000), run_row("c", 29000)]))
         self.assertIn("bars begin at 0", near)

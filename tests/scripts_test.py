@@ -61,7 +61,7 @@ class Records(Case):
         bad = {
             good[:-5]: "cut off", good.splitlines()[0] + "\n": "no row", "": "cut off",
             "peer,median_ns\na,1\n": ":1: column schema_version", good + "1,2\n": ":4",
-            good.replace("\n1,", "\n2,"): "schema_version", good.replace(",2,2,2,", ",nan,2,2,"): ":3, column median_ns",
+            good.replace("\n1,", "\n2,"): "schema_version", good.replace(",passed,,,,2,", ",passed,,many,,2,"): ":3, column samples", good.replace(",2,2,2,", ",nan,2,2,"): ":3, column median_ns",
         }
         for text, word in bad.items():
             with self.subTest(word=word):
@@ -132,6 +132,11 @@ class Tables(Case):
         lines = {line.split("`")[1]: line for line in self.script("table", str(run)).stdout.splitlines() if line.startswith("| `")}
         self.assertIn("| 4321 |", lines["copy"])
         self.assertNotIn("1234", lines["fma"])
+
+    def test_of_fewer_than_5_samples_no_spread_is_shown(self) -> None:
+        run = self.write_rows("run.csv", [row(f"v{n}", 200 + n, q1_ns="100", q3_ns=str(300 + n), samples=str(n)) for n in (1, 4, 5)])
+        lines = [line for line in self.script("table", str(run)).stdout.splitlines() if line.startswith("| `")]
+        self.assertEqual([line.split(" | ")[6] for line in lines], ["-", "-", "100.0%"])
 
     def test_of_replicas_the_one_with_the_median_of_their_medians_is_shown(self) -> None:
         run = self.write_rows("run.csv", [row("a", ns, replica=str(i)) for i, ns in enumerate((400, 100, 300, 200))]

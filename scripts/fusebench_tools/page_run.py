@@ -15,7 +15,7 @@ from fusebench_tools.svg import CHARACTER, Drawing, Scale, time_label
 
 COLUMNS = [Column("variant", long=True), Column("precision"), Column("median", True),
            Column("of floor", True, hint="median over the memory floor"),
-           Column("spread", True, hint="interquartile range over the median"), Column("GB/s", True), Column("% of copy", True),
+           Column("spread", True, hint="interquartile range over the median, - of fewer than 5 samples"), Column("GB/s", True), Column("% of copy", True),
            Column("max abs error", True), Column("within 1e-4"), Column("bit-equal %", True), Column("speed-up", True),
            Column("configuration", long=True)]
 DATA = ["operator", "problem", "device", "device_name", "variant", "peer", "precision", "configuration", "median_ns", "q1_ns", "q3_ns",
@@ -195,12 +195,12 @@ def runs_note(group: Group) -> str:
 
 def table_row(best: Best, group: Group, lines: Lines) -> list[Cell | str]:
     row, ns, control = best.row, best.median_ns, best.row["operator"] == "control"
-    q1, q3, baseline = best.number("q1_ns"), best.number("q3_ns"), group.baseline_ns()
+    baseline = group.baseline_ns()
     within = "" if control or best.within_1e4 is None else "yes" if best.within_1e4 else "no"
     notes = ", ".join(note for note in ("peer" if best.peer else "", "in place" if best.in_place else "", best.count_text) if note)
     return [row["variant"] + (f" ({notes})" if notes else ""), "control" if control else row["precision"], Cell(time_label(ns), ns),
             number(None if control or not lines.floor_ns else ns / lines.floor_ns, ".3g", "×"),
-            number(None if q1 is None or q3 is None else 100 * (q3 - q1) / ns, ".1f", "%"),
+            Cell("-", "") if best.too_few_samples else number(best.spread_percent, ".1f", "%"),
             Cell(rate_text(best.gbps), "" if best.gbps is None else best.gbps), number(None if control else best.number("ceiling_percent"), ".1f"),
             number(None if control else best.number("max_abs_error"), ".1e"), Cell(within, css="bad" if within == "no" else ""),
             number(None if control else best.number("bit_equal_percent"), ".2f"),

@@ -86,6 +86,8 @@ def read_numbers(path: Path, needed: list[str], numbers: list[str]) -> list[Row]
 def check(where: str, row: Row) -> None:
     if row["schema_version"] != "1":
         raise BadFile(f"{where}, column schema_version: '{row['schema_version']}' is another version than 1")
+    if (count := row.get("samples")) and not count.isdecimal():  # a history has none
+        raise BadFile(f"{where}, column samples: '{count}' is no count")
     for name, text in row.items():
         if not name.endswith("_ns") or not text:
             continue

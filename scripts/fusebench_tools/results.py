@@ -8,6 +8,8 @@ from pathlib import Path
 
 from fusebench_tools.records import ROOT, BadFile, Row, read
 
+LEAST_SAMPLES = 5  # of which quartiles say something
+
 
 @dataclass(frozen=True)
 class Best:
@@ -31,6 +33,17 @@ class Best:
         """None for a control that computes: what it moves says nothing."""
         computes = self.row["operator"] == "control" and self.number("flops")
         return None if computes else self.number("throughput_gbps")
+
+    @property
+    def spread_percent(self) -> float | None:
+        """The interquartile range over the median."""
+        q1, q3 = self.number("q1_ns"), self.number("q3_ns")
+        return None if q1 is None or q3 is None else 100 * (q3 - q1) / self.median_ns
+
+    @property
+    def too_few_samples(self) -> bool:
+        """For a spread, as in the program's own table; a row that does not say how many it has counts as enough."""
+        return bool(self.row["samples"]) and int(self.row["samples"]) < LEAST_SAMPLES
 
     @property
     def within_1e4(self) -> bool | None:
