@@ -608,13 +608,14 @@ class Exhaust(Case):
                                  self.folder / "out", "--wisdom", self.folder / "none"], capture_output=True, text=True, timeout=120)
         self.assertEqual(result.returncode, 2, result)
         self.assertIn("not complete: cpu_threads: nothing measured", result.stdout)
-        self.assertIn("cpu_simd: not judged, 10% being 1 draws", result.stdout)
+        self.assertIn("cpu_simd: not judged: 10% are 1 draw, fewer than 20\n", result.stdout)
         with (self.folder / "out" / "exhaustive.csv").open(newline="") as file:
             rows = list(csv.DictReader(file))
         self.assertEqual([(r["variant"], r["configurations"], r["measured"], r["best_configuration"], r["best_median_ns"],
                            r["default_median_ns"]) for r in rows], [("cpu_simd", "3", "3", "unroll=2", "10.0", "30.0")])
         with (self.folder / "out" / "replayed.csv").open(newline="") as file:
             self.assertEqual([row["space"] for row in csv.DictReader(file)], ["cpu_simd"])
+        self.assertIn("operator's variants on a device", subprocess.run([script, "--help"], capture_output=True, text=True).stdout)
         alone = subprocess.run([script, "--program", PROGRAM, "--device", "cpu", "--no-search", "--logs", self.folder, "--out",
                                 self.folder / "out", "--filter", "cpu_simd$"], capture_output=True, text=True, timeout=120)
         self.assertEqual(alone.returncode, 0, alone)
