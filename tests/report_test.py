@@ -361,6 +361,17 @@ class Page(Case):
         self.assertEqual(self.html.read_text(), "precious")
         self.assertFalse((self.folder / "plots").exists())
 
+    def test_our_files_that_are_not_drawn_are_named_with_what_takes_them(self) -> None:
+        h200 = ROOT / "results/baselines/h200"
+        for name, words in (("trace_sums.csv", "holds sums of profile --trace-csv, which report does not draw; give the trace"),
+                            ("exhaustive.csv", "is of scripts/exhaust; scripts/table prints it"),
+                            ("residual_epilogue.samples.csv", "holds samples, which are drawn with their run"),
+                            ("replayed.csv", "is the table of tune --replay, which report does not draw; give its .curves.csv")):
+            with self.subTest(name=name):
+                self.assert_one_clear_line(self.report(h200 / name, "--html", self.html), f"{h200 / name} {words}")
+        self.assert_one_clear_line(self.report(self.run_csv(), "--with", h200 / "ncu.csv", "--html", self.html),
+                                   "ncu.csv holds counters of scripts/profile ncu; --with takes the CSV of a run")
+
     def roofline_of(self, *arguments: object) -> tuple[str, list[dict[str, str]]]:
         text = self.page(*arguments)
         packed = re.search(r'download="roofline.cuda.csv" href="data:text/csv;base64,([^"]+)"', text)

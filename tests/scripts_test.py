@@ -161,6 +161,18 @@ class Tables(Case):
         torn = self.write_rows("torn.csv", [found | {"default_over_best": "fast"}])
         self.assert_one_clear_line(self.script("table", str(torn)), str(torn), "fast")
 
+    def test_our_files_that_are_no_run_are_named_with_what_takes_them(self) -> None:
+        run = self.write_rows("run.csv", [row("a", 300)])
+        h200 = ROOT / "results/baselines/h200"
+        for name, words in (("trace_sums.csv", "holds sums of profile --trace-csv, which table does not print"),
+                            ("ncu.csv", "holds counters of scripts/profile ncu; scripts/report draws it beside a run"),
+                            ("ab_same.csv", "is a comparison; scripts/report draws it"), ("trace.json", "is JSON; scripts/table takes CSVs"),
+                            ("residual_epilogue.samples.csv", "holds samples; give the CSV of their run"),
+                            ("replayed.csv", "is the table of tune --replay")):
+            with self.subTest(name=name):
+                self.assert_one_clear_line(self.script("table", str(h200 / name)), f"{h200 / name} {words}")
+                self.assert_one_clear_line(self.script("table", str(run), "--with", str(h200 / name)), "; --with takes the CSV of a run")
+
     def test_bad_input_is_one_line_and_code_2(self) -> None:
         run = self.write_rows("run.csv", [row("a", 300)])
         other = self.write_rows("other.csv", [row("a", 300, problem="n=2")])
