@@ -341,13 +341,15 @@ class Page(Case):
         counters, muddled = self.counters_csv(), self.folder / "muddled.csv"
         muddled.write_text(counters.read_text().replace(",4000000000,", ",many,"))
         for arguments, words in (([run], ["--html"]),
-                                 ([run, "--out", self.folder / "plots", "--png", self.folder], ["--html FILE"]),
+                                 ([run, "--out", self.folder / "plots", "--png", self.folder], ["--png needs --html FILE beside it"]),
+                                 ([self.trace_json(), "--png", self.folder], ["--png needs --html FILE beside it"]),
+                                 ([self.trace_json(), "--out", self.folder / "plots"], ["trace.json", "--html FILE --png DIR makes pictures"]),
                                  ([torn, "--html", self.html], ["torn.csv", "cut off"]),
                                  ([wordy, "--html", self.html], ["wordy.csv:3", "'nan'"]),
                                  ([comparison, "--html", comparison], ["this would replace", "comparison.csv"]),
                                  ([run, "--html", self.folder / "no/page.html"], ["its folder is missing"]),
                                  ([comparison, "--html", self.html, "--with", run], ["--with"]),
-                                 ([comparison, "--out", self.folder / "plots"], ["comparison.csv", "--html"]),
+                                 ([comparison, "--out", self.folder / "plots"], ["comparison.csv", "--html FILE --png DIR makes pictures"]),
                                  ([counters, "--html", self.html], ["ncu.csv", "that run's CSV"]),
                                  ([run, counters, "--out", self.folder / "plots"], ["ncu.csv", "--html"]),
                                  ([run, muddled, "--html", self.html], ["muddled.csv:2", "moved_bytes", "'many'"]),
