@@ -402,6 +402,17 @@ class Page(Case):
         self.assertEqual({row["moved_bytes"] for row in rows}, {""})
         self.assertIn("no time that it shows is of this configuration: variant_0_of_dense k=other.", text)
 
+    def test_what_was_counted_of_operators_that_the_page_does_not_have_is_left_out(self) -> None:
+        counters = self.counters_csv()
+        lines = counters.read_text().splitlines(keepends=True)
+        counters.write_text("".join([*lines, lines[1].replace("dense", "foreign")]))
+        text, _ = self.roofline_of(self.work_csv(), counters)
+        self.assertIn("<h2>What ncu counted</h2>", text)
+        self.assertNotIn("foreign", text)
+        self.assertNotIn("Without a ring", text)
+        counters.write_text("".join([lines[0], lines[1].replace("dense", "foreign")]))
+        self.assertIn("Nothing of the operators that are shown", self.roofline_of(self.work_csv(), counters)[0])
+
     def test_a_run_without_fma_has_memorys_roof_and_one_without_flops_no_roofline(self) -> None:
         text, rows = self.roofline_of(self.work_csv(fma=False))
         self.assertEqual({row["compute_roof"] + row["compute_roof_flop_per_s"] for row in rows}, {""})

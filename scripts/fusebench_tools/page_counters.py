@@ -32,9 +32,12 @@ def cells_of(row: Row) -> list[Cell | str]:
 
 
 def section(path: Path, rows: list[Row], without_time: list[Row]) -> str:
-    """`without_time`: those that no row of the run is drawn for."""
+    """`rows` of the page's operators; `without_time`: those of them that no row of the run is drawn for."""
+    head = f"<h2>What {page.escape(path.stem)} counted</h2>"
+    if not rows:
+        return head + "<p>Nothing of the operators that are shown.</p>"
     note = ""
     if without_time:
         names = ", ".join(f"{row['variant']} {row['configuration']}" for row in without_time)
         note = f"<p>Without a ring in the roofline, since no time that it shows is of this configuration: {page.escape(names)}.</p>"
-    return f"<h2>What {page.escape(path.stem)} counted</h2>" + page.table(COLUMNS, map(cells_of, rows)) + note
+    return head + page.table(COLUMNS, map(cells_of, rows)) + note
