@@ -255,6 +255,25 @@ class Page(Case):
         self.assertIn("</span>exhaustive (slower than what is shown)<", text)
         self.assertNotIn("Random search is drawn", text)
 
+    def test_of_a_small_space_the_best_is_drawn_and_a_tie_names_no_winner(self) -> None:
+        def text_of(draws: int, **found: float) -> str:
+            return self.page(self.write_rows("s.curves.csv", [
+                dict(zip(curves.COLUMNS, ("space", strategy, draw, ns, 1000 + 10 / draw, 1000, 1000, 0)))
+                for strategy, ns in found.items() for draw in range(1, draws + 1)]))
+
+        text = text_of(3, model=2000, local=2000)
+        self.assertEqual(text.count('<path class="curve"'), 2 * 3)  # both and the expectation, for a desk and a phone
+        self.assertIn("space: all strategies are alike on average over the budget; they end 100.00% over the optimum<", text)
+        self.assertNotIn("slower than what is shown", text)
+        text = text_of(3, slow=9000, model=2000, local=2000)
+        self.assertEqual(text.count('<path class="curve"'), 2 * 3)
+        self.assertIn("space: model and local are alike on average over the budget, and lowest; they end 100.00%", text)
+        self.assertIn("</span>slow (slower than what is shown)<", text)
+        self.assertIn("space: local is lowest on average over the budget, and ends 50.00% over", text_of(3, model=2000, local=1500))
+        text = text_of(1, model=2000)  # of one draw there is no line
+        self.assertEqual(text.count('<circle class="dot"'), 2 * 2)
+        self.assertNotIn("slower than what is shown", text)
+
     def test_a_title_names_each_kind_once(self) -> None:
         text = self.page(self.comparison_csv(), self.write_rows("again.csv", [comparison_row("same", "a", 1.0)]), self.run_csv())
         self.assertIn("<title>fusebench: comparison, op</title>", text)

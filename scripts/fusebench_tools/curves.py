@@ -62,11 +62,18 @@ def drawn(strategies: dict[str, list[Point]]) -> list[tuple[str, str]]:
     return list(zip(names, COLOURS * len(names)))
 
 
+def best_of(strategies: dict[str, list[Point]]) -> list[str]:
+    """Who is lowest on average over the budget; several where they are alike."""
+    mean = {name: sum(point.found_ns for point in points) / len(points) for name, points in strategies.items()}
+    return [name for name in mean if mean[name] <= min(mean.values()) * (1 + 1e-9)]
+
+
 def limits_of(strategies: dict[str, list[Point]]) -> tuple[float, float]:
     """Times at the ends of the axis, from a bit below the optimum: what is far off, as first draws are, must not flatten what
-    matters."""
+    matters. The best strategy is always shown: in a small space all may begin where random search is not expected to be."""
     first = next(iter(strategies.values()))
-    low, high = first[0].optimum_ns, first[len(first) // 25].random_ns
+    best = strategies[best_of({name: strategies[name] for name, _ in drawn(strategies)} or strategies)[0]]
+    low, high = first[0].optimum_ns, max(first[len(first) // 25].random_ns, best[len(best) // 25].found_ns)
     return low - 0.03 * (high - low), high + 0.1 * (high - low)
 
 
@@ -74,7 +81,7 @@ def label_of(name: str, strategies: dict[str, list[Point]]) -> str:
     """A strategy's name, which says where its curve is missing from the plot."""
     _, high = limits_of(strategies)
     inside = sum(point.found_ns <= high for point in strategies[name])
-    return name if inside > 1 else f"{name} (slower than what is shown)"
+    return name if inside >= min(2, len(strategies[name])) else f"{name} (slower than what is shown)"
 
 
 def unit_of(ns: float) -> tuple[float, str]:
@@ -98,7 +105,8 @@ def draw(space: str, strategies: dict[str, list[Point]]):  # noqa: ANN201 (matpl
         axes.axhline(any_curve[0].optimum_ns / size, color=INK, linewidth=1.0, linestyle=":", label="optimum")
         for name, colour in drawn(strategies):
             points = strategies[name]
-            axes.plot([p.draws for p in points], [p.found_ns / size for p in points], color=colour, label=label_of(name, strategies))
+            axes.plot([p.draws for p in points], [p.found_ns / size for p in points], color=colour,
+                      marker="o" if len(points) == 1 else None, label=label_of(name, strategies))
         axes.set_ylim(*(ns / size for ns in limits_of(strategies)))
         axes.set_xscale("log")
         axes.xaxis.set_major_formatter(FuncFormatter(lambda draws, _: f"{draws:g}"))

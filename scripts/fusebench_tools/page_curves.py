@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fusebench_tools import page
-from fusebench_tools.curves import Point, drawn, label_of, limits_of
+from fusebench_tools.curves import Point, best_of, drawn, label_of, limits_of
 from fusebench_tools.page import Cell, Column
 from fusebench_tools.svg import Drawing, Scale, time_label
 
@@ -24,6 +24,8 @@ def draw(space: str, strategies: dict[str, list[Point]], width: int) -> Drawing:
         inside = [(x(p.draws), y(value(p))) for p in points if value(p) <= y.high]
         if len(inside) > 1:
             drawing.path(inside, css, style)
+        elif len(inside) == len(points):
+            drawing.circle(*inside[0], 3.5, "dot", style)
 
     curve(first, lambda p: p.random_ns, "curve", "--c:var(--muted);stroke-dasharray:5 4")
     optimum = y(first[0].optimum_ns)
@@ -54,7 +56,13 @@ def section(space: str, strategies: dict[str, list[Point]]) -> str:
 def verdict(curves: dict[str, dict[str, list[Point]]]) -> str:
     items = []
     for space, strategies in curves.items():
-        name, points = min(strategies.items(), key=lambda pair: sum(p.found_ns for p in pair[1]) / len(pair[1]))
-        over = points[-1].found_ns / points[-1].optimum_ns - 1
-        items.append(f"{space}: {name} is lowest on average over the budget, and ends {over:.2%} over the optimum")
+        best = best_of(strategies)
+        ends = sorted(strategies[name][-1].found_ns / strategies[name][-1].optimum_ns - 1 for name in best)
+        over = " to ".join(dict.fromkeys(f"{end:.2%}" for end in (ends[0], ends[-1])))
+        if len(best) == 1:
+            items.append(f"{space}: {best[0]} is lowest on average over the budget, and ends {over} over the optimum")
+            continue
+        who = "all strategies" if len(best) == len(strategies) else f"{', '.join(best[:-1])} and {best[-1]}"
+        items.append(f"{space}: {who} are alike on average over the budget" + ("" if len(best) == len(strategies) else ", and lowest")
+                     + f"; they end {over} over the optimum")
     return page.verdict("", "Search strategies", items)
