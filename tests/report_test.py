@@ -462,6 +462,29 @@ class Page(Case):
         self.assertEqual(page_roofline.spread_out([10.0, 50.0], 10, 0, 200), [10, 50])
         self.assertEqual(page_roofline.spread_out([100.0, 100.0], 10, 0, 200), [95, 105])
 
+    def test_names_beside_a_strip_are_clear_of_the_roofs(self) -> None:
+        text, _ = self.roofline_of(self.work_csv())
+        wide = re.search(r'<figure id="roofline.cuda">.*?</svg>', text, re.DOTALL)[0]
+        roofs = [tuple(map(float, found)) for found in
+                 re.findall(r'<line class="strong"[^>]* x1="([^"]+)" y1="([^"]+)" x2="([^"]+)" y2="([^"]+)"', wide)]
+        names = [(float(x), float(y), name) for x, y, name in
+                 re.findall(r'<text class="(?:label|note) bare" x="([^"]+)" y="([^"]+)"[^>]*>([^<]+)<', wide)]
+        self.assertEqual((len(roofs), len(names)), (2, 32))  # with the operators'
+        for x, y, name in names:
+            for x1, y1, x2, y2 in roofs:
+                for step in range(101):
+                    at = (x1 + (x2 - x1) * step / 100, y1 + (y2 - y1) * step / 100)
+                    inside = x <= at[0] <= x + len(name) * page_roofline.SMALL and y - 9 <= at[1] <= y + 3
+                    self.assertFalse(inside, (name, at))
+
+    def test_names_stand_on_the_side_of_a_bar_that_they_are_nearer_to_and_a_heading_is_not_parted(self) -> None:
+        around = page_roofline.spread_around
+        self.assertEqual(around([10, 30, 98, 103, 150], 10, 0, 200, 100, False), [10, 30, 92, 109, 150])
+        self.assertEqual(around([95, 100, 150], 10, 0, 200, 100, False), [82, 92, 150])
+        self.assertEqual(around([10, 30, 150], 10, 0, 200, 100, True), [109, 119, 150])
+        self.assertEqual(around([10, 30], 10, 0, 200, None, False), [10, 30])
+        self.assertIsNone(around([10.0] * 12, 10, 0, 200, 100, True))
+
     def test_ticks_are_round_in_range_and_not_too_many(self) -> None:
         for low, high in ((0, 1), (-3.7, 9.1), (99.5, 100.5), (1e-9, 2e-9), (-50, 150)):
             for most in (2, 5, 12):

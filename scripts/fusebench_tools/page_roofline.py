@@ -18,6 +18,8 @@ DATA = ["device", "device_name", "operator", "problem", "variant", "peer", "prec
 LINE = 13.5  # pixels from one name to the next
 SMALL = 6.1  # pixels a character of a name takes, about
 BESIDE = 270  # pixels for names beside a strip, its leaders included
+ABOVE, BELOW = 8.0, 9.0  # pixels from a roof to the middle of a line above and below it, whose letters then are clear of it
+TALLEST = 640.0  # pixels that a plot may have so that names are clear of roofs
 
 
 def si(value: float, unit: str) -> str:
@@ -40,6 +42,23 @@ def spread_out(wanted: list[float], least: float, top: float, bottom: float) -> 
     return [first + i * least for first, count in placed for i in range(count)]
 
 
+def spread_around(wanted: list[float], least: float, top: float, bottom: float, bar: float | None, below: bool) -> list[float] | None:
+    """As `spread_out`, clear of a bar across, above or below it (`below`: there alone), with the least sum of squares of moves. The first,
+    which is a heading, is not parted from the second. None where there is no room."""
+    if bar is None:
+        bar, below = top - BELOW, True
+    best: tuple[float, list[float]] | None = None
+    for k in range(1 if below else len(wanted) + 1):
+        parts = ((wanted[:k], top, min(bar - ABOVE, bottom)), (wanted[k:], max(bar + BELOW, top), bottom))
+        if k == 1 or any(part and low + (len(part) - 1) * least > high for part, low, high in parts):
+            continue
+        places = [place for part, low, high in parts for place in spread_out(part, least, low, high)]
+        cost = sum((place - want) ** 2 for place, want in zip(places, wanted))
+        if best is None or cost < best[0]:
+            best = (cost, places)
+    return best and best[1]
+
+
 class Plot:
     """One drawing, for a width."""
 
@@ -57,6 +76,8 @@ class Plot:
             self.bottom = self.top + 380.0
             self.x = self.x_scale()
         self.y = self.y_scale()
+        if self.beside:
+            self.make_room()
         listed = 0 if self.beside else 22 + LINE * (len(line.points) + len(line.strips))
         self.drawing = Drawing(width, self.bottom + 42 + listed, f"roofline of {line.device_name or line.device}: rate over FLOP per byte")
 
@@ -82,6 +103,28 @@ class Plot:
         rates += [line.compute.rate] if line.compute else []
         return Scale(min(rates) / 1.5, max(rates) * 1.5, self.bottom, self.top, log=True)
 
+    def make_room(self) -> None:
+        """Taller where that keeps names clear of the roofs; where nothing does, they stand on them."""
+        first = self.bottom
+        while any(self.clear_places(strip, place) is None for strip, place in zip(self.line.strips, self.strip_places())):
+            self.bottom = self.bottom + 20 if self.bottom < self.top + TALLEST else first
+            self.y = self.y_scale()
+            if self.bottom == first:
+                return
+
+    def clear_places(self, strip: list[Point], place: float) -> list[float] | None:
+        """Heights of the operator's name and of the points'; None where they have no room."""
+        wanted = [self.y(point.rate) for point in strip]
+        roof = self.roof_at(place + 23)
+        slope = roof is not None and self.roof_at(place + 24) != roof
+        return spread_around([wanted[0] - LINE, *wanted], LINE, self.top + 22 - LINE, self.bottom - 6, roof, slope)
+
+    def roof_at(self, x: float) -> float | None:
+        """Where the roofs are above a place of the axis."""
+        scale = self.x
+        bound = self.line.bound(scale.low * (scale.high / scale.low) ** ((x - scale.first) / (scale.last - scale.first)))
+        return bound and self.y(bound)
+
     def draw(self) -> Drawing:
         self.axes()
         self.roofs()
@@ -90,8 +133,10 @@ class Plot:
             for point in strip:
                 self.trail(point)
             if self.beside:
-                places = spread_out([self.y(point.rate) for point in strip], LINE, self.top + 22, self.bottom - 6)
-                self.drawing.text(place + 23, places[0] + 4 - LINE, strip[0].best.row["operator"], "note")
+                head, *places = self.clear_places(strip, place) or spread_out(
+                    [y - LINE * (i == 0) for i, y in enumerate([self.y(strip[0].rate), *(self.y(point.rate) for point in strip)])],
+                    LINE, self.top + 22 - LINE, self.bottom - 6)
+                self.drawing.text(place + 23, head + 4, strip[0].best.row["operator"], "note bare")
                 for point, at in zip(strip, places):
                     self.name_beside(point, place, at)
             for point in reversed(strip):  # the fastest on top
@@ -145,7 +190,7 @@ class Plot:
         rate = si(point.rate, "")
         most = int((BESIDE - 30) / SMALL) - len(rate) - 1
         name = shortened(point.best.row["variant"] + (" (peer)" if point.best.peer else ""), most)
-        d.text(place + 23, at + 4, f"{name} {rate}", "label")
+        d.text(place + 23, at + 4, f"{name} {rate}", "label bare")
 
     def numbers(self, strip: list[Point], place: float, first: int) -> None:
         """On the right, else where no trail is on the left; none where it would cover another."""
@@ -195,7 +240,7 @@ def legend_of(line: Roofline) -> str:
     used = {point.best.row["precision"] for point in line.points}
     entries = [("", colour, name) for name, colour in COLOURS.items() if name in used]
     if any(point.best.peer for point in line.points):
-        entries.append(("peer", "", "peer, not ranked"))
+        entries.append(("ring peer-ring", "", "peer, not ranked"))
     if any(point.moved_bytes for point in line.points):
         entries.append(("ring", "", "by the bytes that it moved"))
     if line.memory:

@@ -108,7 +108,7 @@ def times_figure(group: Group, lines: Lines, stem: str) -> str:
     used = {best.row["precision"] for best in group.best}
     entries = [("", colour, name) for name, colour in COLOURS.items() if name in used]
     if any(best.peer for best in group.best):
-        entries.append(("peer" if bars_from_zero(group, lines) else "ring", "", "peer, not ranked"))
+        entries.append(("peer" if bars_from_zero(group, lines) else "ring peer-ring", "", "peer, not ranked"))
     if lines.floor_ns:
         entries.append(("line", "var(--ink)", f"memory floor {time_label(lines.floor_ns)}"))
     if lines.copy_ns:
