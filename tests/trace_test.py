@@ -217,6 +217,27 @@ class Drawing(FolderCase):
         self.assertIn(">f</text>", text)
         self.assertIn("<title>void f&lt;float, 3&gt;(int&amp;): 5 µs after the first work, takes 95 µs (stream 7)</title>", text)
 
+    def test_a_name_has_a_margin_in_its_bar_and_one_of_several_bars_stands_under_them(self) -> None:
+        made_up = MadeUpTrace()
+        made_up.variant("v", 0, 2000)
+        made_up.call(1, 30)
+        for i in range(8):
+            made_up.launch(2 + 2 * i, "alike", 100 + 50 * i, 49)
+        made_up.launch(20, "a_name_" * 20, 500, 300)
+        call, = trace.read(made_up.write(self.folder / "t.json")).calls
+        for width in (920, 380):
+            text = str(page_trace.Plot(("op", "n=1", "cuda"), [call], width).drawing)
+            bars = [tuple(map(float, found)) for found in
+                    re.findall(r'<rect class="bar slice"[^>]* x="([^"]+)" y="([^"]+)" width="([^"]+)" height="([^"]+)"', text)]
+            self.assertEqual(len(bars), 9)
+            x, y = map(float, re.search(r'<text class="note" x="([^"]+)" y="([^"]+)" text-anchor="start">8× alike<', text).groups())
+            self.assertTrue(bars[0][0] <= x <= bars[0][0] + 6, (x, bars[0]))
+            self.assertGreater(y - 9, bars[0][1] + bars[0][3])
+            self.assertLess(y, float(re.search(r'viewBox="0 0 \d+ (\d+)"', text)[1]) - 34)  # above the axis's numbers
+            inside, = re.findall(r'<text class="inside"[^>]*>([^<]+)<', text)
+            self.assertTrue(inside.endswith("…"), inside)
+            self.assertLessEqual(len(inside) * page_trace.LETTER, bars[-1][2] - 2 * page_trace.MARGIN)
+
     def test_of_many_calls_the_first_are_drawn_and_the_page_says_so(self) -> None:
         calls = self.calls(*range(100, 100 + page_trace.MOST_SHOWN + 5))
         text = page_trace.section(Path("t.json"), trace.Trace(calls), "trace")

@@ -17,7 +17,9 @@ ALIKE = 4  # calls that share an axis differ by no more than this factor
 MOST_SHOWN = 40
 NEAR = 0.1  # of a call's time: a host that is no further ahead is drawn where it was
 HOST, FLOW, LANE, LANE_STEP = 7, 13, 17, 19  # pixels: the host's strip, the room of arrows, a lane
-COLOURS = {"call": "var(--muted)", "api": "var(--ink)", "kernel": "#0072B2", "memcpy": "#009E73", "memset": "#E69F00"}
+UNDER = 14  # pixels for names under a lane
+MARGIN, LETTER = 6, 6.8  # pixels at either end of a bar with a name, and of a character of it, about
+COLOURS = {"call": "var(--host)", "api": "var(--ink)", "kernel": "#0072B2", "memcpy": "#009E73", "memset": "#E69F00"}
 WORDS = {"call": "call on the host", "api": "API call that launches", "kernel": "kernel", "memcpy": "copy", "memset": "memset"}
 COLUMNS = [Column("variant", long=True), Column("time", True, hint="from the first work's start to the last one's end; on a CPU the call's"),
            Column("work", True, hint="kernels, copies and memsets"), Column("longest", hint="of these"),
@@ -102,6 +104,15 @@ def notes_of(call: Call, configuration: bool) -> list[str]:
     return notes
 
 
+def letters(pixels: float) -> int:
+    """So many fit there with a margin."""
+    return int((pixels - 2 * MARGIN) / LETTER)
+
+
+def name_of(run: list[Slice]) -> str:
+    return short_name(run[0].name) if len(run) == 1 else f"{len(run)}× {short_name(run[0].name)}"
+
+
 class Plot:
     """The drawing of one operator, problem and device, for a width."""
 
@@ -111,7 +122,7 @@ class Plot:
         self.repeated = {variant for variant, n in Counter(call.variant for call in calls).items() if n > 1}
         axes = axes_of(calls)
         head = 28 if self.wide else 40
-        height = head + sum(34 + sum(self.height(call) for call in axis.calls) for axis in axes)
+        height = head + sum(34 + sum(self.height(call, self.scale(axis)) for call in axis.calls) for axis in axes)
         self.drawing = Drawing(width, height, f"{names[0]}: the last call of each variant, the host above, the GPU below")
         self.drawing.text(4, 18, names[0], "name")
         note = shortened(" · ".join(names[1:]), 90 if self.wide else 58)
@@ -120,8 +131,11 @@ class Plot:
         for axis in axes:
             y = self.draw_axis(axis, y)
 
-    def height(self, call: Call) -> float:
-        strips = HOST + (FLOW + LANE_STEP * len(lanes_of(call.work)) if call.work else 0)
+    def scale(self, axis: Axis) -> Scale:
+        return Scale(axis.low, axis.high, self.left, self.right)
+
+    def height(self, call: Call, scale: Scale) -> float:
+        strips = HOST + (FLOW + sum(self.lane_height(lane, scale) for lane in lanes_of(call.work)) if call.work else 0)
         names = 15 + 13 * len(self.notes(call))
         return (max(strips, names) if self.wide else names + 3 + strips) + 12
 
@@ -131,15 +145,15 @@ class Plot:
         return notes if self.wide or len(notes) < 2 else [*notes[:-2], " · ".join(notes[-2:])]
 
     def draw_axis(self, axis: Axis, y: float) -> float:
-        scale = Scale(axis.low, axis.high, self.left, self.right)
-        bottom = y + sum(self.height(call) for call in axis.calls)
+        scale = self.scale(axis)
+        bottom = y + sum(self.height(call, scale) for call in axis.calls)
         self.drawing.x_axis(scale, y, bottom, lambda ns: "0" if abs(ns) < 1e-9 else f"{'−' if ns < 0 else ''}{time_label(abs(ns))}")
         self.drawing.line(self.left, bottom, self.right, bottom, "axis")
         if axis.low < 0:
             self.drawing.line(scale(0), y, scale(0), bottom, "axis")
         for call in axis.calls:
             self.draw_call(call, scale, y)
-            y += self.height(call)
+            y += self.height(call, scale)
         return y + 34
 
     def draw_call(self, call: Call, scale: Scale, y: float) -> None:
@@ -158,7 +172,10 @@ class Plot:
         for slice_ in call.api:
             self.bar(slice_, "api", host, top, HOST, call)
         lanes = lanes_of(call.work)
-        tops = {id(slice_): top + HOST + FLOW + LANE_STEP * i for i, lane in enumerate(lanes) for slice_ in lane}
+        tops, at = {}, top + HOST + FLOW
+        for lane in lanes:
+            tops |= dict.fromkeys(map(id, lane), at)
+            at += self.lane_height(lane, scale)
         for source, target in call.arrows:
             self.drawing.line(host(source.start_ns), top + HOST, scale(target.start_ns - call.start_ns), tops[id(target)], "leader",
                               "--c:var(--muted)")
@@ -178,8 +195,8 @@ class Plot:
         self.drawing.rect(x(slice_.start_ns), top, width, height, "bar slice" if width > 3 and kind in WORK else "bar",
                           f"--c:{COLOURS[kind]}", tip)
 
-    def label(self, lane: list[Slice], scale: Scale, call: Call, top: float) -> None:
-        """Names of kernels where they have room, of several alike close by each other together."""
+    def runs(self, lane: list[Slice], scale: Scale) -> list[list[Slice]]:
+        """Kernels whose names have room, several alike close by each other together."""
         runs: list[list[Slice]] = []
         for slice_ in (s for s in lane if s.kind == "kernel"):
             before = runs[-1][-1] if runs else None
@@ -187,12 +204,22 @@ class Plot:
                 runs[-1].append(slice_)
             else:
                 runs.append([slice_])
-        for run in runs:
-            first, last = scale(run[0].start_ns - call.start_ns), scale(run[-1].end_ns - call.start_ns)
-            text = short_name(run[0].name) if len(run) == 1 else f"{len(run)}× {short_name(run[0].name)}"
-            room = int((last - first - 8) / 6.3)
-            if room >= min(len(text), 6):
-                self.drawing.text((first + last) / 2, top + 12.5, shortened(text, room), "inside", "middle")
+        return [run for run in runs if letters(scale(run[-1].end_ns) - scale(run[0].start_ns)) >= min(len(name_of(run)), 6)]
+
+    def lane_height(self, lane: list[Slice], scale: Scale) -> float:
+        return LANE_STEP + (UNDER if any(len(run) > 1 for run in self.runs(lane, scale)) else 0)
+
+    def label(self, lane: list[Slice], scale: Scale, call: Call, top: float) -> None:
+        """In a bar; of several bars under them, where the gaps between them do not strike it out."""
+        runs = self.runs(lane, scale)
+        for run, after in zip(runs, [*runs[1:], None]):
+            first, last = (scale(ns - call.start_ns) for ns in (run[0].start_ns, run[-1].end_ns))
+            if len(run) == 1:
+                self.drawing.text((first + last) / 2, top + 12.5, shortened(name_of(run), letters(last - first)), "inside", "middle")
+            else:
+                end = scale(after[0].start_ns - call.start_ns) if after else self.width
+                # Beside the line at 0, which the letters' halo would cut.
+                self.drawing.text(first + 4, top + LANE + 11, shortened(name_of(run), letters(end - first)), "note")
 
 
 def data_of(calls: list[Call]) -> str:
