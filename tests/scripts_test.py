@@ -19,7 +19,7 @@ sys.path.insert(0, str(ROOT / "scripts"))
 sys.dont_write_bytecode = True
 
 from folder_case import FolderCase  # noqa: E402
-from fusebench_tools import curves, problems, records, results, sampling  # noqa: E402
+from fusebench_tools import command, curves, problems, records, results, sampling  # noqa: E402
 
 HAS_TORCH = importlib.util.find_spec("torch") is not None
 HAS_MATPLOTLIB = importlib.util.find_spec("matplotlib") is not None
@@ -71,6 +71,22 @@ class Records(Case):
                     records.read(path)
                 self.assertIn(str(path), str(caught.exception))
                 self.assertIn(word, str(caught.exception))
+
+
+class Outputs(Case):
+    def test_a_link_stays_and_what_it_leads_to_is_written(self) -> None:
+        (self.folder / "there").write_text("before")
+        (self.folder / "link").symlink_to("there")
+        command.write_whole(self.folder / "link", "after")
+        self.assertTrue((self.folder / "link").is_symlink())
+        self.assertEqual((self.folder / "there").read_text(), "after")
+        self.assertEqual(sorted(path.name for path in self.folder.iterdir()), ["link", "there"])
+
+    def test_what_is_the_systems_is_never_replaced(self) -> None:
+        (self.folder / "out").symlink_to("/proc/self/fd/1")
+        for path in (Path("/dev/stdout"), Path("/dev/null"), Path("/proc/self/fd/1"), self.folder / "out"):
+            self.assertIsNone(command.replaceable(path), path)
+        self.assertEqual(command.replaceable(self.folder / "new"), self.folder / "new")
 
 
 class Statistics(unittest.TestCase):

@@ -4,9 +4,11 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 
 #include "harness/core/error.hpp"
 #include "harness/record/csv_writer.hpp"
+#include "harness/record/whole_file.hpp"
 
 namespace fusebench {
 namespace {
@@ -50,21 +52,18 @@ void check_output_files(std::span<const OutputFile> outputs, std::span<const std
 }
 
 void require_writable(const std::string& path) {
-  std::error_code ignored;
-  const fs::file_status status = fs::status(path, ignored);
-  const bool special = fs::exists(status) && !fs::is_regular_file(status);
-  const std::string part = special ? path : path + ".part";
+  const std::optional<std::string> target = replaceable(path);
+  const std::string part = target ? *target + ".part" : path;
   if (!std::ofstream(part, std::ios::binary | std::ios::app)) {
     throw Error("cannot write {}: {}", path, std::strerror(errno));
   }
-  if (!special) fs::remove(part, ignored);
+  std::error_code ignored;
+  if (target) fs::remove(part, ignored);
 }
 
 std::vector<OutputFile> results_files(const std::string& csv) {
   if (csv.empty()) return {};
-  std::error_code ignored;
-  const fs::file_status status = fs::status(csv, ignored);
-  if (fs::exists(status) && !fs::is_regular_file(status)) {
+  if (!replaceable(csv)) {
     throw Error("cannot write {}: it is no regular file, and the samples go beside it", csv);
   }
   return {{"--csv", csv}, {"--csv, with its samples,", samples_path(csv)}};

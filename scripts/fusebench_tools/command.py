@@ -57,14 +57,33 @@ def refuse_to_replace(output: Path | None, inputs: Iterable[Path]) -> None:
         raise BadFile(f"cannot write {output}: its folder is missing; make it first")
 
 
+def replaceable(path: Path) -> Path | None:
+    """As harness/record/whole_file.hpp has it."""
+    if path.exists() and not path.is_file():
+        return None
+    for _ in range(40):
+        if os.path.abspath(path).startswith(("/dev/", "/proc/")):
+            return None
+        if not path.is_symlink():
+            return path
+        path = path.parent / path.readlink()
+    return None  # links in a circle: opening it says so
+
+
 @contextmanager
 def replacing(path: Path) -> Iterator[TextIO]:
-    """A file to write, which then replaces at once what is there; where writing fails, not at all."""
-    part = path.with_name(path.name + ".part")
+    """A file to write, which then replaces at once what is there, or what a link of that name leads to; where writing fails, not at
+    all. What is no regular file, or lies under /dev or /proc, such as /dev/stdout whatever it leads to, is written itself."""
+    target = replaceable(path)
+    if target is None:
+        with path.open("w", newline="", encoding="utf-8") as file:
+            yield file
+        return
+    part = target.with_name(target.name + ".part")
     try:
         with part.open("w", newline="", encoding="utf-8") as file:
             yield file
-        os.replace(part, path)
+        os.replace(part, target)
     finally:
         part.unlink(missing_ok=True)
 
