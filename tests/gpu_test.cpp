@@ -10,7 +10,6 @@
 #include <limits>
 #include <optional>
 #include <set>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -19,6 +18,7 @@
 #include "harness/core/registry.hpp"
 #include "harness/device/cuda/cuda_device.hpp"
 #include "harness/verify/acceptance.hpp"
+#include "harness/verify/control_operator.hpp"
 #include "harness/verify/examiner.hpp"
 #include "reference/residual_epilogue.hpp"
 #include "tests/npy.hpp"
@@ -37,14 +37,6 @@ class Gpu : public testing::Test {
     device_ = open_device(DeviceKind::cuda, {});
     cpu_ = open_device(DeviceKind::cpu, {});
   }
-
-  Control control(const std::string& name) {
-    for (Control& found : device_->controls()) {
-      if (found.name == name) return found;
-    }
-    throw std::logic_error("no control " + name);
-  }
-
   std::unique_ptr<Device> device_;
   std::unique_ptr<Device> cpu_;
 };
@@ -246,7 +238,7 @@ TEST_F(Gpu, PlacesTensorsBetweenZonesThatTellWhatWasWritten) {
 TEST_F(Gpu, ALoadRunsBesideACallAndEnds) {
   auto load = device_->start_load();
   const Buffer buffer = device_->allocate(1 << 20);
-  control("fill").enqueue(buffer.address(), nullptr, buffer.bytes());
+  find_control(*device_, "fill").enqueue(buffer.address(), nullptr, buffer.bytes());
   device_->finish_call();  // returns although the load goes on
   load.reset();
   device_->synchronise();
@@ -279,7 +271,7 @@ TEST_F(Gpu, ACallThatWaitsForTheDeviceCannotBeTimed) {
   EXPECT_THROW((void)stopwatch->cold([&] { device_->synchronise(); }), Error);
   // and the stopwatch still works
   const Buffer buffer = device_->allocate(1 << 20);
-  const Control fills = control("fill");
+  const Control fills = find_control(*device_, "fill");
   const auto fill = [&] { fills.enqueue(buffer.address(), nullptr, buffer.bytes()); };
   EXPECT_GT(stopwatch->cold(fill).ns, 0.0);
   EXPECT_GT(stopwatch->cold(fill).sm_clock_mhz, 100.0);

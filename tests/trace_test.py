@@ -18,7 +18,7 @@ sys.path.insert(0, str(ROOT / "scripts"))
 sys.dont_write_bytecode = True
 
 from folder_case import FolderCase  # noqa: E402
-from fusebench_tools import page_trace, records, trace  # noqa: E402
+from fusebench_tools import page_trace, profiling, records, trace  # noqa: E402
 from made_up_trace import TEMPLATE, MadeUpTrace, usual  # noqa: E402
 
 
@@ -121,7 +121,7 @@ class Reader(FolderCase):
         folder = ROOT / "results/baselines/h200"
         kernels = {call.key: sum(s.kind == "kernel" for s in call.work) for call in trace.read(folder / "trace.json").calls}
         with (folder / "trace_sums.csv").open(newline="") as file:
-            sums = {tuple(row[name] for name in trace.KEY): int(row["launches"]) / int(row["iterations"]) for row in csv.DictReader(file)
+            sums = {tuple(row[name] for name in profiling.KEY): int(row["launches"]) / int(row["iterations"]) for row in csv.DictReader(file)
                     if row["operator"] != "control"}
         self.assertGreater(len(sums), 1)
         self.assertEqual(kernels, sums)

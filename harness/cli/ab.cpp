@@ -244,10 +244,8 @@ void require_fusebench(const std::string& path) {
 // An earlier run's records may be all that is left of that night.
 void require_nothing_kept(const AbOptions& options) {
   if (options.keep.empty()) return;
-  // Of a name with a slip of the pen no path is made.
-  const fs::path around = (fs::path(options.keep) / "").parent_path().parent_path();
-  if (!around.empty() && !fs::is_directory(around)) {
-    throw Error("--keep: there is no folder {}; make it first", around.string());
+  if (const std::string parent = missing_parent(options.keep); !parent.empty()) {
+    throw Error("--keep: there is no folder {}; make it first", parent);
   }
   std::error_code failed;
   fs::create_directory(options.keep, failed);

@@ -51,6 +51,12 @@ void check_output_files(std::span<const OutputFile> outputs, std::span<const std
   }
 }
 
+std::string missing_parent(const std::string& folder) {
+  std::error_code ignored;
+  const fs::path parent = (fs::path(folder) / "").parent_path().parent_path();
+  return parent.empty() || fs::is_directory(parent, ignored) ? "" : parent.string();
+}
+
 void require_writable(const std::string& path) {
   const std::optional<std::string> target = replaceable(path);
   const std::string part = target ? *target + ".part" : path;

@@ -16,6 +16,10 @@ struct OutputFile {
 /// its folder does not exist.
 void check_output_files(std::span<const OutputFile> outputs, std::span<const std::string> inputs);
 
+/// The folder that one of this name would be made in, where there is none; empty where there is. Of a name with a slip of the pen
+/// no path is made.
+[[nodiscard]] std::string missing_parent(const std::string& folder);
+
 /// Throws Error with the path and the system's reason where a file that is to be written whole (record/whole_file.hpp)
 /// could not be; what is there stays as it is.
 void require_writable(const std::string& path);

@@ -122,15 +122,13 @@ void prepare_wisdom(const LiveOptions& options) {
   namespace fs = std::filesystem;
   const std::string& folder = options.wisdom;
   if (folder.empty()) return;
-  std::error_code failed;
-  // Of a name with a slip of the pen no path is made.
-  const fs::path around = (fs::path(folder) / "").parent_path().parent_path();
-  if (options.chose_wisdom && !around.empty() && !fs::is_directory(around, failed)) {
+  const std::string parent = missing_parent(folder);
+  if (options.chose_wisdom && !parent.empty()) {
     throw Error("cannot keep wisdom in {}: there is no folder {}; make it first, or choose another "
                 "with --wisdom, or --no-wisdom",
-                folder, around.string());
+                folder, parent);
   }
-  failed.clear();
+  std::error_code failed;
   fs::create_directories(folder, failed);
   const std::string reason = failed                                     ? failed.message()
                              : access(folder.c_str(), W_OK | X_OK) != 0 ? std::strerror(errno)

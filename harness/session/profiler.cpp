@@ -17,6 +17,7 @@
 #include "harness/trace/nvtx.hpp"
 #include "harness/trace/variant_key.hpp"
 #include "harness/verify/candidate.hpp"
+#include "harness/verify/control_operator.hpp"
 #include "harness/verify/examiner.hpp"
 
 namespace fusebench {
@@ -192,22 +193,20 @@ class Profiler {
     const auto gpu = devices_.find(DeviceKind::cuda);
     if (gpu == devices_.end()) return;
     Device& device = *gpu->second;
-    const std::vector<Control> controls = device.controls();
-    const auto fill = std::find_if(controls.begin(), controls.end(),
-                                   [](const Control& control) { return control.name == "fill"; });
+    const Control fill = find_control(device, "fill");
     const Buffer few = device.allocate(least_bytes);
     Timeline& timeline = result_->timeline;
     const std::string problem = fmt::format("bytes={}", least_bytes);
     timeline.least_call = timeline.variants.size();
     timeline.variants.push_back(
-        {"control", fill->name, "default", problem, DeviceKind::cuda,
-         variant_key("control", fill->name, "default", problem, DeviceKind::cuda)});
+        {"control", fill.name, "default", problem, DeviceKind::cuda,
+         variant_key("control", fill.name, "default", problem, DeviceKind::cuda)});
     const std::unique_ptr<CallClock> clock = make_call_clock(device);
     const std::size_t first = timeline.calls.size();
     for (int i = -1; i < options_->iterations; ++i) {
       clock->flush();
       call({.variant = *timeline.least_call, .warmup = i < 0, .iteration = std::max(i, 0)}, *clock,
-           [&] { fill->enqueue(few.address(), nullptr, few.bytes()); });
+           [&] { fill.enqueue(few.address(), nullptr, few.bytes()); });
     }
     take_times(*clock, first);
   }

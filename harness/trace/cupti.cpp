@@ -228,7 +228,7 @@ class CuptiRecorder final : public DeviceRecorder {
   void stop() {
     if (subscriber_ == nullptr) return;
     const Cupti& cupti = Cupti::get();
-    for (const CUpti_ActivityKind kind : kinds) (void)cupti.ActivityDisable(kind);
+    disable();
     (void)cupti.ActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
     (void)cupti.Unsubscribe(subscriber_);
     subscriber_ = nullptr;

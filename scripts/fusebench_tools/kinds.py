@@ -25,8 +25,6 @@ def kind_of(path: Path) -> str:
         return "curves"
     if history.is_history(path):
         return "history"
-    if searches.is_searches(path):
-        return "searches"
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             header = next(csv.reader(file), [])
@@ -35,6 +33,8 @@ def kind_of(path: Path) -> str:
     for name, first in (("sums", SUMS), ("samples", SAMPLES), ("replayed", REPLAYED), ("comparison", ["verdict"])):
         if header[: len(first)] == first:
             return name
+    if searches.is_searches(header):
+        return "searches"
     return "counters" if ncu.is_counters(header) else "run"
 
 

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import csv
 from pathlib import Path
 
-from fusebench_tools.records import BadFile, Row
+from fusebench_tools.records import Row, read_numbers
 from fusebench_tools.results import time_text
 
-NEEDED = ("operator", "variant", "device_name", "problem", "configurations", "measured", "passed", "default_median_ns",
-          "final_configuration", "final_median_ns", "default_over_best", "ties", "driver", "toolkit")
+NEEDED = ["operator", "variant", "device_name", "problem", "configurations", "measured", "passed", "default_median_ns",
+          "final_configuration", "final_median_ns", "default_over_best", "ties", "driver", "toolkit"]
+NUMBERS = ["configurations", "measured", "default_median_ns", "final_median_ns", "default_over_best", "ties"]
 COLUMNS = ("variant", "configurations", "default", "best", "over default", "best configuration")
 
 
-def is_searches(path: Path) -> bool:
-    try:
-        with path.open(encoding="utf-8", newline="") as file:
-            return {"default_over_best", "final_configuration"} <= set(next(csv.reader(file), []))
-    except (OSError, UnicodeDecodeError):
-        return False
+def is_searches(header: list[str]) -> bool:
+    return {"default_over_best", "final_configuration"} <= set(header)
 
 
 def row_text(row: Row) -> list[str]:
@@ -36,22 +32,11 @@ def row_text(row: Row) -> list[str]:
 
 def table(path: Path) -> str:
     """Raises BadFile."""
-    with path.open(encoding="utf-8", newline="") as file:
-        reader = csv.DictReader(file, strict=True)
-        missing = [name for name in NEEDED if name not in (reader.fieldnames or [])]
-        if missing:
-            raise BadFile(f"{path}: column {missing[0]} is missing; scripts/exhaust writes it")
-        rows = list(reader)
-    if not rows:
-        raise BadFile(f"{path} has no rows")
-    try:
-        body = [row_text(row) for row in rows]
-    except ValueError as error:
-        raise BadFile(f"{path}: {error}") from None
+    rows = read_numbers(path, NEEDED, NUMBERS)
     first = rows[0]
     head = (f"{first['operator']}, {first['problem']}, on one {first['device_name']} (driver {first['driver']}, {first['toolkit']}), "
             "every configuration:")
     numbers = ("configurations", "default", "best", "over default")
     return "\n".join([head, "", "| " + " | ".join(COLUMNS) + " |",
                       "|" + "".join("---:|" if name in numbers else "---|" for name in COLUMNS),
-                      *("| " + " | ".join(cells) + " |" for cells in body)])
+                      *("| " + " | ".join(cells) + " |" for cells in map(row_text, rows))])

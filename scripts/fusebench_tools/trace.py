@@ -11,10 +11,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from fusebench_tools.profiling import parse_key
 from fusebench_tools.records import BadFile
 
 WORK = ("kernel", "memcpy", "memset")
-KEY = ("operator", "variant", "configuration", "problem", "device")  # a range's name, with spaces between
 
 
 @dataclass(eq=False)
@@ -162,9 +162,8 @@ def place_in_calls(track: list[Slice], calls: dict[int, Call]) -> None:
             around.pop()
         _, call, key = around[-1] if around else (None, None, None)
         if slice_.kind == "harness":
-            words = tuple(slice_.name.split(" "))
-            if len(words) == len(KEY):
-                key = words
+            if of_variant := parse_key(slice_.name):
+                key = of_variant
             elif slice_.name == "call" and key:
                 call = Call(key, slice_)
         if call:

@@ -48,15 +48,6 @@ __device__ inline void publish_to_tensor_cores() {
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
 
-// Stays where it is written: read ahead, much of it would take registers that sums need.
-__device__ inline float4 load_shared(u32 address) {
-  float4 v;
-  asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];"
-               : "=f"(v.x), "=f"(v.y), "=f"(v.z), "=f"(v.w)
-               : "r"(address));
-  return v;
-}
-
 // ---- Programmatic dependent launch: the next kernel may start; wait until the one before is done.
 
 __device__ inline void let_next_kernel_start() {

@@ -11,12 +11,6 @@ constexpr u32 low_bits = 11;
 constexpr float low_scale = 1 << low_bits;
 constexpr float least_scaled = 0x1p-14f;
 
-// What the highs left.
-__device__ inline u32 low_pair(float first, float second, u32 highs) {
-  return to_fp16((first - from_fp16(highs & 0xFFFF)) * low_scale,
-                 (second - from_fp16(highs >> 16)) * low_scale);
-}
-
 // 2^(exponent - 127); 0 gives 2^-127, a subnormal.
 __device__ inline float power_of_two(u32 exponent) {
   return __uint_as_float(exponent == 0 ? 0x00400000u : exponent << 23);
