@@ -185,11 +185,12 @@ bool add_wgmma_variant(const WgmmaVariant& variant) {
   }
   const std::vector<Parameter> common = {
       {"runs", integers({4, 8, 16, 32}), two && !scaled(variant) ? "16" : "8"},
-      {"singles", integers({0, 2, 4, 6}), "4"},
+      {"singles", integers({0, 2, 4, 6}), scaled(variant) ? "2" : "4"},
       {"fetchers", integers({0, 8, 16, 32}), two ? "16" : "32"},
       {"keep_x", integers({0, 1}), "1"},
-      {"rehearse", integers({0, 1}), "0"},
-      {"store", {"store_default", "store_l2"}, two ? "store_default" : "store_l2"}};
+      {"store",
+       {"store_default", "store_l2"},
+       two && !scaled(variant) ? "store_default" : "store_l2"}};
   parameters.insert(parameters.end(), common.begin(), common.end());
   return add_cuda_variant({
       .name = variant.name,

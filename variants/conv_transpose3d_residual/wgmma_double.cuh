@@ -41,43 +41,41 @@ __device__ __forceinline__ void consume(const Arguments& a, bool mixed) {
   };
 #endif
   u32 turn = 0;  // items alternate between the two warpgroups, where they are not halved
-  // A first round that multiplies whatever the memory holds, and writes nothing: meanwhile the instructions come, which
-  // the first item would else wait for.
-  bool rehearsal = REHEARSE && mine == 0;
-  if (!rehearsal) barrier_wait(shared_address(&head()->weights), 0);
+  barrier_wait(shared_address(&head()->weights), 0);
   for (;;) {
-    u32 index = 0, first = 0, second = 1, begin = 0, end = block_parities, exponents = 0;
-    if (!rehearsal) {
-      const int found = held();
-      if (found == no_more) break;
-      const bool halved = found >= halved_item;
-      if (found == second_plane_only || (!halved && turn % 2 != mine)) {
-        turn += found != second_plane_only;
-        release(ring.slot);
-        ring.advance(mixed);
-        continue;
-      }
-      ++turn;
-      index = static_cast<u32>(found) - halved * halved_item;
-      first = second = ring.slot;
-#if FUSEBENCH_SCALED
-      const u32 first_exponent = exponent;
-#endif
+    const int found = held();
+    if (found == no_more) break;
+    const bool halved = found >= halved_item;
+    if (found == second_plane_only || (!halved && turn % 2 != mine)) {
+      turn += found != second_plane_only;
+      release(ring.slot);
       ring.advance(mixed);
-      if (item_at(a.tiles, index).d + 1 < a.tiles.depth.divisor) {
-        turn += held() != second_plane_only;
-        second = ring.slot;
-        ring.advance(mixed);
-      }
+      continue;
+    }
+    ++turn;
+    const u32 index = static_cast<u32>(found) - halved * halved_item;
+    const u32 first = ring.slot;
+    u32 second = first;
+    u32 exponents = 0;
 #if FUSEBENCH_SCALED
-      exponents = exponents_of(first_exponent, exponent);
-      finish.exponents = exponents;
+    const u32 first_exponent = exponent;
 #endif
-      // Halves differ in their products: each warpgroup takes now the one, now the other.
-      if (halved) {
-        begin = (mine + turn) % 2 * (block_parities / 2);
-        end = begin + block_parities / 2;
-      }
+    ring.advance(mixed);
+    if (item_at(a.tiles, index).d + 1 < a.tiles.depth.divisor) {
+      turn += held() != second_plane_only;
+      second = ring.slot;
+      ring.advance(mixed);
+    }
+#if FUSEBENCH_SCALED
+    exponents = exponents_of(first_exponent, exponent);
+    finish.exponents = exponents;
+#endif
+    // Halves differ in their products: each warpgroup takes now the one, now the other.
+    u32 begin = 0;
+    u32 end = block_parities;
+    if (halved) {
+      begin = (mine + turn) % 2 * (block_parities / 2);
+      end = begin + block_parities / 2;
     }
 #pragma unroll 1
     for (u32 i = begin; i < end; ++i) {
@@ -90,7 +88,6 @@ __device__ __forceinline__ void consume(const Arguments& a, bool mixed) {
           weights_address() + (first_row_tap(parity) - block_first_row_tap(mixed)) * row_tap_bytes,
           Ring::plane_of(first, mixed), Ring::plane_of(second, mixed),
           odd_plane && first != second ? 2 : 1, 1 + odd_row, exponents);
-      if (rehearsal) continue;
       if (i + 1 == end) {
         release(first);
         if (first != second) release(second);
@@ -114,8 +111,6 @@ __device__ __forceinline__ void consume(const Arguments& a, bool mixed) {
         write_item<false>(sums, a, item, finish, out_d, odd_row);
       }
     }
-    if (rehearsal) barrier_wait(shared_address(&head()->weights), 0);
-    rehearsal = false;
   }
 }
 
