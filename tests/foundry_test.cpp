@@ -11,12 +11,15 @@
 namespace fusebench {
 namespace {
 
+Problem official(const Operator& op) { return op.parse_problem("official"); }
+
 // A CUDA variant of several configurations with kernels; those need no device to be named.
 const Variant* any_with_kernels() {
   for (const Operator* op : registry().operators()) {
     for (const Variant* variant : registry().variants(op->name())) {
       const auto all = variant->info().parameters.all();
-      if (all.size() > 3 && !variant->kernels(all.front()).empty()) return variant;
+      if (all.size() > 3 && !kernels_key({variant, official(*op), all.front()}).empty())
+        return variant;
     }
   }
   return nullptr;
@@ -27,13 +30,16 @@ class FoundryTest : public testing::Test {
   void SetUp() override {
     variant_ = any_with_kernels();
     if (variant_ == nullptr) GTEST_SKIP() << "this build has no CUDA variants";
+    problem_ = official(registry().find_operator(variant_->info().operator_name));
     std::set<std::string> keys;
     for (const Configuration& one : variant_->info().parameters.all()) {
-      if (keys.insert(kernels_key(*variant_, one)).second) different_.push_back(one);
+      if (keys.insert(kernels_key({variant_, problem_, one})).second) different_.push_back(one);
     }
     ASSERT_GT(different_.size(), 2U);
   }
-  [[nodiscard]] Foundry::Wanted wanted(std::size_t i) const { return {variant_, different_[i]}; }
+  [[nodiscard]] Foundry::Wanted wanted(std::size_t i) const {
+    return {variant_, problem_, different_[i]};
+  }
   // How many are still to be compiled.
   std::size_t left() {
     std::size_t count = 0;
@@ -45,6 +51,7 @@ class FoundryTest : public testing::Test {
   }
 
   const Variant* variant_ = nullptr;
+  Problem problem_;
   std::vector<Configuration> different_;
   Foundry foundry_{parse_architecture("sm_90a"), {}, 0, 0, std::chrono::seconds(1),
                    [] { return false; }};
@@ -65,9 +72,9 @@ TEST_F(FoundryTest, ForgetsWhatIsNotOrderedAgain) {
 
 TEST_F(FoundryTest, LeavesWhatIsTakenToWhoeverTakesIt) {
   foundry_.order({wanted(0), wanted(1)});
-  EXPECT_FALSE(foundry_.knows(*variant_, different_[0]));
-  EXPECT_EQ(foundry_.take(*variant_, different_[0]), 0.0) << "nothing was compiled here";
-  EXPECT_TRUE(foundry_.knows(*variant_, different_[0]));
+  EXPECT_FALSE(foundry_.knows(wanted(0)));
+  EXPECT_EQ(foundry_.take(wanted(0)), 0.0) << "nothing was compiled here";
+  EXPECT_TRUE(foundry_.knows(wanted(0)));
   EXPECT_EQ(left(), 1U);
   foundry_.order({wanted(0)});
   EXPECT_EQ(left(), 0U);

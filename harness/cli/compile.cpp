@@ -23,6 +23,18 @@
 namespace fusebench {
 namespace {
 
+// Of a job that has been planned, and so parses.
+Foundry::Wanted wanted_of(const Item& item) {
+  return {item.variant, item.op->parse_problem(item.job.problem),
+          item.variant->info().parameters.parse(item.job.configuration)};
+}
+
+// Why its kernels are none that can be compiled; nullopt when they can.
+std::optional<std::string> unsupported(const Item& item, const Architecture& target) {
+  if (auto reason = item.variant->unsupported(target)) return reason;
+  return item.variant->refuses(item.op->parse_problem(item.job.problem));
+}
+
 struct CompileOptions : SelectionOptions {
   std::vector<std::string> architectures;
   bool json = false;
@@ -68,14 +80,14 @@ void compile_item(const Item& item, const Architecture& target, const std::strin
                   Rows& rows, Tally& tally) {
   const VariantInfo& info = item.variant->info();
   const Origin origin = {target.to_string(), info.operator_name, info.name, item.job.configuration};
-  if (const auto reason = item.variant->unsupported(target)) {
+  if (const auto reason = unsupported(item, target)) {
     ++tally.unsupported;
     rows.push_back({origin.arch, origin.operator_name, origin.variant, origin.configuration, "-",
                     "-", "-", "-", "unsupported: " + *reason});
     return;
   }
-  const Configuration configuration = info.parameters.parse(item.job.configuration);
-  for (const KernelSpec& spec : item.variant->kernels(configuration)) {
+  const Foundry::Wanted wanted = wanted_of(item);
+  for (const KernelSpec& spec : wanted.variant->kernels(wanted.problem, wanted.configuration)) {
     compile_spec(spec, target, folder, origin, rows, tally);
   }
 }
@@ -86,8 +98,7 @@ void compile_ahead(const std::vector<Item>& items, const Architecture& target,
   if (kernel_cache_folder().empty()) return;
   std::vector<Foundry::Wanted> wanted;
   for (const Item& item : items) {
-    if (item.variant->unsupported(target)) continue;
-    wanted.push_back({item.variant, item.variant->info().parameters.parse(item.job.configuration)});
+    if (!unsupported(item, target)) wanted.push_back(wanted_of(item));
   }
   constexpr std::chrono::duration<double> limit = std::chrono::minutes(10);
   Foundry foundry(target, {.kernel_folder = folder}, Foundry::all_processors() + 1, /*niceness=*/0,
@@ -123,8 +134,7 @@ int compile(CompileOptions options) {
                    name, item.job.variant);
       }
       // Parameters that are none of the kernels' make no kernel of their own.
-      const std::string key =
-          kernels_key(*item.variant, item.variant->info().parameters.parse(item.job.configuration));
+      const std::string key = unsupported(item, target) ? "" : kernels_key(wanted_of(item));
       if (!key.empty() && !seen.insert(item.job.variant + ' ' + key).second) continue;
       compile_item(item, target, options.kernel_folder, rows, tally);
     }
@@ -169,6 +179,10 @@ Command add_compile_command(CLI::App& program) {
       ->type_name("REGEX");
   app->add_option("--configuration", options->configuration, "default, all, or key=value,...")
       ->capture_default_str();
+  app->add_option(
+         "--problem", options->problem,
+         "those that this problem takes; with --operator (default: the official problem's)")
+      ->type_name("SIZES");
   app->add_option("--kernels", options->kernel_folder,
                   "read kernel sources from this checkout instead of those built in")
       ->check(CLI::ExistingDirectory)

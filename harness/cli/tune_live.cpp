@@ -41,7 +41,8 @@ TuningBasis basis_of(const Item& item, const LiveOptions& options, const DeviceT
                     .battery = options.run.battery};
   if (traits.architecture) {
     const auto kernels =
-        item.variant->kernels(item.variant->info().parameters.default_configuration());
+        item.variant->kernels(item.op->parse_problem(item.job.problem),
+                              item.variant->info().parameters.default_configuration());
     basis.options = kernels.empty() ? traits.architecture->to_string()
                                     : compiler_options(kernels.front(), *traits.architecture);
   }

@@ -25,6 +25,10 @@ double ns_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count();
 }
 
+Foundry::Wanted wanted_of(const Item& item, Configuration configuration) {
+  return {item.variant, item.op->parse_problem(item.job.problem), std::move(configuration)};
+}
+
 }  // namespace
 
 Tuner::Tuner(const LiveOptions& options, std::vector<Item> controls, Searches searches,
@@ -139,7 +143,7 @@ Item Tuner::item_of(const VariantSearch& search, std::size_t index) {
   {
     // Where another process is at it already, it is not compiled twice.
     const AddedTime timer(entry_.compile_ns);
-    entry_.ahead_ns = foundry_->take(*item.variant, search.configuration(index));
+    entry_.ahead_ns = foundry_->take(wanted_of(search.item(), search.configuration(index)));
   }
   // What was waited for is part of what compiling it took there.
   entry_.ahead_ns = std::max(0.0, entry_.ahead_ns - entry_.compile_ns);
@@ -154,10 +158,12 @@ void Tuner::order_kernels() {
   const std::size_t most = 4 * Foundry::all_processors();
   std::vector<Foundry::Wanted> wanted;
   for (std::size_t i = current_; i < searches_.size() && wanted.size() < most; ++i) {
-    const Variant& variant = *searches_[i]->item().variant;
-    const auto is_known = [&](const Configuration& one) { return foundry_->knows(variant, one); };
+    const Item& item = searches_[i]->item();
+    const auto is_known = [&](const Configuration& one) {
+      return foundry_->knows(wanted_of(item, one));
+    };
     for (Configuration& one : searches_[i]->likely(most - wanted.size(), is_known)) {
-      wanted.push_back({&variant, std::move(one)});
+      wanted.push_back(wanted_of(item, std::move(one)));
     }
   }
   foundry_->order(wanted);

@@ -82,8 +82,12 @@ class Variant {
   [[nodiscard]] virtual std::optional<std::string> unsupported(const Architecture&) const {
     return std::nullopt;
   }
-  /// The kernels that a configuration compiles; none on a CPU.
-  [[nodiscard]] virtual std::vector<KernelSpec> kernels(const Configuration&) const { return {}; }
+  /// The kernels that a configuration compiles for a problem that it does not refuse; none on a CPU. Their sources are
+  /// the same for every problem.
+  [[nodiscard]] virtual std::vector<KernelSpec> kernels(const Problem&,
+                                                        const Configuration&) const {
+    return {};
+  }
   /// Compiles kernels and makes workspace. Throws Unavailable when the device cannot run this
   /// configuration, Error when something broke.
   [[nodiscard]] virtual std::unique_ptr<Plan> prepare(const Problem& problem,

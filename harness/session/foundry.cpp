@@ -12,9 +12,9 @@
 
 namespace fusebench {
 
-std::string kernels_key(const Variant& variant, const Configuration& configuration) {
+std::string kernels_key(const Foundry::Wanted& wanted) {
   std::string key;
-  for (const KernelSpec& spec : variant.kernels(configuration)) {
+  for (const KernelSpec& spec : wanted.variant->kernels(wanted.problem, wanted.configuration)) {
     key += spec.source + (spec.contract ? "\n+" : "\n-");
     for (const auto& [name, value] : spec.macros) key += name + "=" + value + "\n";
   }
@@ -57,11 +57,12 @@ void Foundry::end() {
 
 void Foundry::order(const std::vector<Wanted>& wanted) {
   std::vector<Order> orders;
-  for (const auto& [variant, configuration] : wanted) {
-    std::string key = kernels_key(*variant, configuration);
+  for (const Wanted& one : wanted) {
+    std::string key = kernels_key(one);
     if (key.empty()) continue;
-    orders.push_back({std::move(key), variant->info().operator_name, variant->info().name,
-                      configuration.to_string()});
+    const VariantInfo& info = one.variant->info();
+    orders.push_back({std::move(key), info.operator_name, info.name, one.problem.to_string(),
+                      one.configuration.to_string()});
   }
   {
     const std::lock_guard lock(mutex_);
@@ -75,14 +76,14 @@ void Foundry::order(const std::vector<Wanted>& wanted) {
   changed_.notify_all();
 }
 
-bool Foundry::knows(const Variant& variant, const Configuration& configuration) {
-  const std::string key = kernels_key(variant, configuration);
+bool Foundry::knows(const Wanted& wanted) {
+  const std::string key = kernels_key(wanted);
   const std::lock_guard lock(mutex_);
   return key.empty() || begun_.contains(key);
 }
 
-double Foundry::take(const Variant& variant, const Configuration& configuration) {
-  const std::string key = kernels_key(variant, configuration);
+double Foundry::take(const Wanted& wanted) {
+  const std::string key = kernels_key(wanted);
   std::unique_lock lock(mutex_);
   const auto begun = begun_.find(key);
   if (begun == begun_.end()) {
@@ -146,6 +147,7 @@ double Foundry::compile(const Order& order, WorkerProcess& process) const {
                                              {"arch", target_.to_string()},
                                              {"operator", order.operator_name},
                                              {"variant", order.variant},
+                                             {"problem", order.problem},
                                              {"configuration", order.configuration}});
   const nlohmann::json ns = answer.value("ns", nlohmann::json());
   return ns.is_number() ? ns.get<double>() : 0.0;

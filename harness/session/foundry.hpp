@@ -31,15 +31,16 @@ class Foundry {
 
   struct Wanted {
     const Variant* variant;
+    Problem problem;
     Configuration configuration;
   };
   /// Compiles these next, the first first; what was ordered and not begun is forgotten. What is known or under way is left out.
   void order(const std::vector<Wanted>& wanted);
   /// Whether a configuration's kernels are compiled, under way, or were taken.
-  [[nodiscard]] bool knows(const Variant& variant, const Configuration& configuration);
+  [[nodiscard]] bool knows(const Wanted& wanted);
   /// Waits while a configuration's kernels are being compiled here; when they were only ordered, they are no longer. Returns
   /// what they took to compile, in nanoseconds; 0 where they were not compiled here.
-  double take(const Variant& variant, const Configuration& configuration);
+  double take(const Wanted& wanted);
   /// Waits until everything that was ordered is done, `tick` being called several times a second with the number left.
   /// Returns early when `tick` says false.
   void drain(const std::function<bool(std::size_t left)>& tick);
@@ -52,6 +53,7 @@ class Foundry {
     std::string key;
     std::string operator_name;
     std::string variant;
+    std::string problem;
     std::string configuration;
   };
   struct State {
@@ -76,7 +78,7 @@ class Foundry {
   std::vector<std::thread> threads_;
 };
 
-/// Tells apart configurations whose kernels differ; empty where there are none.
-[[nodiscard]] std::string kernels_key(const Variant& variant, const Configuration& configuration);
+/// Tells apart configurations whose kernels differ, for a problem; empty where there are none.
+[[nodiscard]] std::string kernels_key(const Foundry::Wanted& wanted);
 
 }  // namespace fusebench

@@ -41,8 +41,10 @@ std::vector<std::string> includes_of(const std::string& text) {
 
 std::string source_hash(const Variant& variant, const std::string& folder) {
   std::vector<std::string> left = {registry().file_of(variant)};
-  for (const KernelSpec& spec :
-       variant.kernels(variant.info().parameters.default_configuration())) {
+  const VariantInfo& info = variant.info();
+  // Any problem: all have the same sources.
+  const Problem problem = registry().find_operator(info.operator_name).parse_problem("official");
+  for (const KernelSpec& spec : variant.kernels(problem, info.parameters.default_configuration())) {
     left.push_back(spec.source);
   }
   std::map<std::string, std::string> texts;

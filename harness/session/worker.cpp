@@ -104,14 +104,16 @@ class Worker {
       const int ignored = nice(question.at("niceness").get<int>());
     is_nice_ = true;
     const Architecture target = parse_architecture(question.at("arch").get<std::string>());
-    const Variant& variant = registry().find_variant(question.at("operator").get<std::string>(),
-                                                     question.at("variant").get<std::string>());
+    const Operator& op = registry().find_operator(question.at("operator").get<std::string>());
+    const Variant& variant =
+        registry().find_variant(op.name(), question.at("variant").get<std::string>());
+    const Problem problem = op.parse_problem(question.at("problem").get<std::string>());
     const Configuration configuration =
         variant.info().parameters.parse(question.at("configuration").get<std::string>());
     double ns = 0.0;
     {
       const AddedTime timer(ns);
-      for (const KernelSpec& spec : variant.kernels(configuration)) {
+      for (const KernelSpec& spec : variant.kernels(problem, configuration)) {
         (void)compile_kernel(spec, target, options_.kernel_folder);
       }
     }

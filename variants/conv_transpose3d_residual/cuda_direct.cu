@@ -40,8 +40,8 @@ const bool registered = add_cuda_variant({
       const ConvTranspose3d& convolution = request.convolution;
       const LaunchShape shape{.blocks = blocks_for(convolution.output_elements(), threads),
                               .threads = static_cast<std::uint32_t>(threads)};
-      std::shared_ptr<CudaKernel> kernel = request.module->kernel("direct");
-      return make_plan([module = request.module, kernel, shape, convolution,
+      std::shared_ptr<CudaKernel> kernel = request.modules.front()->kernel("direct");
+      return make_plan([module = request.modules.front(), kernel, shape, convolution,
                         sizes = KernelConvolution(convolution)](const TensorTable& tensors) {
         kernel->launch(shape, tensors.output(), tensors.input(tensor_x), tensors.input(tensor_w),
                        conv_bias_of(convolution, tensors), tensors.input(tensor_b), sizes);

@@ -35,18 +35,28 @@ class Adapter final : public Variant {
     return variant_.refuses ? variant_.refuses(conv_transpose3d_of(problem)) : std::nullopt;
   }
 
-  std::vector<KernelSpec> kernels(const Configuration& configuration) const override {
-    KernelSpec spec{
+  std::vector<KernelSpec> kernels(const Problem& problem,
+                                  const Configuration& configuration) const override {
+    KernelSpec common{
         .source = variant_.source, .macros = variant_.macros, .contract = variant_.contract};
-    add_macros(spec, configuration, variant_.plan_parameters);
-    return {spec};
+    add_macros(common, configuration, variant_.plan_parameters);
+    if (!variant_.modules) return {common};
+    std::vector<KernelSpec> specs;
+    for (const Macros& macros : variant_.modules(conv_transpose3d_of(problem))) {
+      specs.push_back(common);
+      specs.back().macros.insert(specs.back().macros.end(), macros.begin(), macros.end());
+    }
+    return specs;
   }
 
   std::unique_ptr<Plan> prepare(const Problem& problem, const Configuration& configuration,
                                 Device& device) const override {
     CudaDevice& cuda = cuda_device(device);
-    return variant_.plan({conv_transpose3d_of(problem), configuration, cuda,
-                          cuda.load(kernels(configuration).front())});
+    std::vector<std::shared_ptr<CudaModule>> modules;
+    for (const KernelSpec& spec : kernels(problem, configuration)) {
+      modules.push_back(cuda.load(spec));
+    }
+    return variant_.plan({conv_transpose3d_of(problem), configuration, cuda, std::move(modules)});
   }
 
  private:

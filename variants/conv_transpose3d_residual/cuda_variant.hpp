@@ -20,8 +20,10 @@ struct CudaRequest {
   const ConvTranspose3d& convolution;
   const Configuration& configuration;
   CudaDevice& device;
-  std::shared_ptr<CudaModule> module;
+  std::vector<std::shared_ptr<CudaModule>> modules;  ///< as CudaVariant::modules says, else one
 };
+
+using Macros = std::vector<std::pair<std::string, std::string>>;
 
 struct CudaVariant {
   std::string name;
@@ -33,7 +35,9 @@ struct CudaVariant {
   /// But not these, which the plan alone reads: no kernel is compiled anew for them.
   std::vector<std::string> plan_parameters = {};
   /// Beside those of the parameters.
-  std::vector<std::pair<std::string, std::string>> macros = {};
+  Macros macros = {};
+  /// Where a problem may take several modules of the source: the macros of each, beside all others.
+  std::function<std::vector<Macros>(const ConvTranspose3d&)> modules = {};
   /// Why it does not do these sizes, such as "needs stride 2, not 1"; nullopt when it does.
   std::function<std::optional<std::string>(const ConvTranspose3d&)> refuses = {};
   std::function<std::unique_ptr<Plan>(const CudaRequest&)> plan;

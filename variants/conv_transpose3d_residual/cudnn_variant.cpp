@@ -47,7 +47,9 @@ class Adapter final : public Variant {
     return variant_.refuses ? variant_.refuses(conv_transpose3d_of(problem)) : std::nullopt;
   }
 
-  std::vector<KernelSpec> kernels(const Configuration&) const override { return variant_.kernels; }
+  std::vector<KernelSpec> kernels(const Problem&, const Configuration&) const override {
+    return variant_.kernels;
+  }
 
   std::unique_ptr<Plan> prepare(const Problem& problem, const Configuration& configuration,
                                 Device& device) const override {

@@ -33,7 +33,7 @@ class ParityPlan final : public Plan {
   ParityPlan(const ParityKernel& kernel, const CudaRequest& request)
       : convolution_(request.convolution),
         sizes_(request.convolution),
-        module_(request.module),
+        module_(request.modules.front()),
         pack_(module_->kernel("pack")),
         double_(module_->kernel(kernel.name)),
         shape_{.blocks = parity_blocks(convolution_, request.configuration),

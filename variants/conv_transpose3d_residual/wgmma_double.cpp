@@ -79,7 +79,7 @@ class WgmmaPlan final : public Plan {
       : convolution_(request.convolution),
         sizes_(request.convolution),
         tiles_(tiles_of(request.convolution)),
-        module_(request.module),
+        module_(request.modules.front()),
         pack_(module_->kernel("pack")),
         convolve_(module_->kernel("convolve")),
         channel_blocks_(pieces(convolution_.out_channels, block_channels)),

@@ -29,7 +29,8 @@ class Adapter final : public Variant {
     return fmt::format("needs sm_{} or later", variant_.oldest_architecture);
   }
 
-  std::vector<KernelSpec> kernels(const Configuration& configuration) const override {
+  std::vector<KernelSpec> kernels(const Problem&,
+                                  const Configuration& configuration) const override {
     KernelSpec spec{.source = variant_.source, .macros = {}, .contract = variant_.contract};
     // The size of the grid is none of the kernel's.
     static const std::vector<std::string> of_the_launch = {"blocks_per_sm"};
@@ -42,7 +43,7 @@ class Adapter final : public Variant {
     CudaDevice& cuda = cuda_device(device);
     const Sizes sizes = sizes_of(problem);
     const CudaRequest request{sizes, configuration, cuda,
-                              cuda.load(kernels(configuration).front())};
+                              cuda.load(kernels(problem, configuration).front())};
     if (variant_.plan) return variant_.plan(request);
 
     std::shared_ptr<CudaKernel> kernel = request.module->kernel("epilogue");
