@@ -16,6 +16,7 @@ import subprocess
 import sys
 import time
 import unittest
+from collections import Counter
 from pathlib import Path
 
 from folder_case import FolderCase
@@ -190,6 +191,24 @@ class Compile(Case):
         self.assertGreater(len(rows), 1)
         self.assertEqual(len(rows), len(macros))
         self.assertLess(len(rows), found["configurations"])
+
+    def test_a_problem_of_many_input_channels_takes_kernels_of_three_passes_and_none_of_them_spills(self) -> None:
+        # What a consumer spills is read back behind its stores: docs/fused_kernel.md.
+        sizes = "n=1,ci={},co=64,d=2,h=2,w=2,k=3,s=2,p=1,op=1"
+        options = ("compile", "--json", "--arch", "sm_90a", "--operator", "conv_transpose3d_residual",
+                   "--filter", "cuda_wgmma", "--configuration", "default")
+        result = call(PROGRAM, *options, "--problem", sizes.format(96), timeout=600)
+        if "was not found on this machine" in result.stderr:
+            self.skipTest(result.stderr.strip())
+        self.assertEqual(result.returncode, 0, result)
+        rows = json.loads(result.stdout)
+        self.assertEqual(Counter((row["kernel"], row["spill bytes"], row["result"]) for row in rows),
+                         {(f"{kernel}_{kind}", "0", "compiled"): 5 for kernel in ("pack", "convolve")
+                          for kind in ("first", "middle", "last")})
+        result = call(PROGRAM, *options, "--problem", sizes.format(5000))
+        self.assertEqual(result.returncode, 2, result)
+        for row in json.loads(result.stdout):
+            self.assertEqual(row["result"], "unsupported: needs at most 2048 input channels, not 5000")
 
 
 class Run(Case):

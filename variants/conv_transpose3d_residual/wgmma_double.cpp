@@ -10,6 +10,7 @@
 
 #include "harness/core/error.hpp"
 #include "variants/conv_transpose3d_residual/convolution.hpp"
+#include "variants/conv_transpose3d_residual/wgmma_passes.hpp"
 #include "variants/conv_transpose3d_residual/wgmma_work.hpp"
 
 namespace fusebench::conv_transpose3d_residual {
@@ -73,15 +74,18 @@ std::int64_t shared_bytes(const WgmmaVariant& variant, const Configuration& conf
          std::max(alike_taps * tap + ring("alike_slots"), mixed_taps * tap + ring("mixed_slots"));
 }
 
+// Of a pass kind; as FUSEBENCH_KERNEL in wgmma_pass.cuh.
+std::string kernel_name(const char* name, PassKind kind) {
+  constexpr const char* endings[] = {"", "_first", "_middle", "_last"};
+  return std::string(name) + endings[static_cast<std::size_t>(kind)];
+}
+
 class WgmmaPlan final : public Plan {
  public:
   WgmmaPlan(const CudaRequest& request, const WgmmaVariant& variant)
       : convolution_(request.convolution),
-        sizes_(request.convolution),
         tiles_(tiles_of(request.convolution)),
-        module_(request.modules.front()),
-        pack_(module_->kernel("pack")),
-        convolve_(module_->kernel("convolve")),
+        modules_(request.modules),
         channel_blocks_(pieces(convolution_.out_channels, block_channels)),
         pack_blocks_(scaled(variant) ? block_channels : pack_blocks) {
     const DeviceTraits& traits = request.device.traits();
@@ -104,8 +108,10 @@ class WgmmaPlan final : public Plan {
               configuration.integer("singles"));
     prepared_.blocks[0] = static_cast<std::uint32_t>(alike_blocks_);
     prepared_.blocks[1] = static_cast<std::uint32_t>(blocks - alike_blocks_);
-    const std::int64_t batch_bytes = convolution_.in_channels * convolution_.input_positions() * 4;
-    if (batch_bytes <= most_fetched_bytes && batch_bytes % 16 == 0) {
+    const std::int64_t channel_bytes_of_x = convolution_.input_positions() * 4;
+    if (std::min<std::int64_t>(convolution_.in_channels, tile_channels) * channel_bytes_of_x <=
+            most_fetched_bytes &&
+        convolution_.in_channels * channel_bytes_of_x % 16 == 0) {
       // No more than there are segments of a batch item to fetch with.
       fetchers_ = std::min<std::int64_t>(
           configuration.integer("fetchers"),
@@ -124,36 +130,59 @@ class WgmmaPlan final : public Plan {
     prepared_.coefficients = part_of(channel_blocks_ * block_channels * channel_bytes);
     prepared_.unusual = part_of(channel_blocks_ * pack_blocks * 4);
     prepared_.counters = part_of(channel_blocks_ * counter_words * 4);
+    const std::vector<PassKind> pass_kinds = pass_kinds_of(convolution_.in_channels);
+    for (const Pass& pass : passes_of(convolution_.in_channels)) {
+      const auto kind =
+          std::find(pass_kinds.begin(), pass_kinds.end(), pass.kind) - pass_kinds.begin();
+      CudaModule& module = *modules_.at(static_cast<std::size_t>(kind));
+      launches_.push_back({pass, KernelConvolution(convolution_),
+                           module.kernel(kernel_name("pack", pass.kind)),
+                           module.kernel(kernel_name("convolve", pass.kind))});
+      // Where the kernel looks for the pass's channels; in_channels still says how far apart batch items are.
+      launches_.back().sizes.in_of_group = static_cast<std::uint32_t>(pass.channels);
+    }
   }
 
   void enqueue(const TensorTable& tensors) override {
     const bool aligned = reinterpret_cast<std::uintptr_t>(tensors.input(tensor_x)) % 16 == 0;
-    Arguments arguments = {tensors.output(),
-                           tensors.input(tensor_x),
-                           tensors.input(tensor_w),
-                           conv_bias_of(convolution_, tensors),
-                           tensors.input(tensor_b),
-                           prepared_,
-                           sizes_,
-                           tiles_,
-                           0,
-                           static_cast<std::uint32_t>(alike_blocks_),
-                           static_cast<std::uint32_t>(aligned ? fetchers_ : 0)};
-    pack_->launch({.blocks = static_cast<std::uint32_t>(channel_blocks_ * pack_blocks_),
-                   .threads = static_cast<std::uint32_t>(pack_threads)},
-                  arguments);
-    for (std::int64_t block = 0; block < channel_blocks_; ++block) {
-      arguments.of_block = static_cast<std::uint32_t>(block);
-      convolve_->launch(shape_, arguments);
+    // Passes share y, the packed weights and the counters, and must not overlap. Only `convolve` may start before the kernel
+    // before it has ended, and of what that writes reads nothing before it waits for its end. `pack` is an ordinary launch: it starts when the pass
+    // before has ended and all that it wrote is seen. So nothing of a pass is under way beside anything of another.
+    for (const Launches& of : launches_) {
+      Arguments arguments = {
+          tensors.output(),
+          tensors.input(tensor_x) + of.pass.first_channel * convolution_.input_positions(),
+          tensors.input(tensor_w) +
+              of.pass.first_channel * convolution_.out_channels * convolution_.taps(),
+          conv_bias_of(convolution_, tensors),
+          tensors.input(tensor_b),
+          prepared_,
+          of.sizes,
+          tiles_,
+          0,
+          static_cast<std::uint32_t>(alike_blocks_),
+          static_cast<std::uint32_t>(aligned ? fetchers_ : 0)};
+      of.pack->launch({.blocks = static_cast<std::uint32_t>(channel_blocks_ * pack_blocks_),
+                       .threads = static_cast<std::uint32_t>(pack_threads)},
+                      arguments);
+      for (std::int64_t block = 0; block < channel_blocks_; ++block) {
+        arguments.of_block = static_cast<std::uint32_t>(block);
+        of.convolve->launch(shape_, arguments);
+      }
     }
   }
 
  private:
+  struct Launches {
+    Pass pass;
+    KernelConvolution sizes;
+    std::unique_ptr<CudaKernel> pack, convolve;
+  };
+
   ConvTranspose3d convolution_;
-  KernelConvolution sizes_;
   Tiles tiles_;
-  std::shared_ptr<CudaModule> module_;
-  std::unique_ptr<CudaKernel> pack_, convolve_;
+  std::vector<std::shared_ptr<CudaModule>> modules_;
+  std::vector<Launches> launches_;
   std::int64_t channel_blocks_;
   std::int64_t pack_blocks_;  // of a block of channels
   std::int64_t alike_blocks_ = 0;
@@ -163,10 +192,19 @@ class WgmmaPlan final : public Plan {
   Prepared prepared_{};
 };
 
+std::vector<Macros> modules(const ConvTranspose3d& sizes) {
+  std::vector<Macros> all;
+  for (const PassKind kind : pass_kinds_of(sizes.in_channels)) {
+    all.push_back({{"PASS", std::to_string(static_cast<int>(kind))}});
+  }
+  return all;
+}
+
 std::optional<std::string> refuses(const ConvTranspose3d& sizes) {
   if (auto reason = refuses_all_but_doubling(sizes)) return reason;
-  if (sizes.in_channels > tile_channels) {
-    return fmt::format("needs at most {} input channels, not {}", tile_channels, sizes.in_channels);
+  if (sizes.in_channels > most_in_channels) {
+    return fmt::format("needs at most {} input channels, not {}", most_in_channels,
+                       sizes.in_channels);
   }
   return std::nullopt;
 }
@@ -201,6 +239,7 @@ bool add_wgmma_variant(const WgmmaVariant& variant) {
       .plan_parameters = {"alike_share", "runs", "singles", "fetchers"},
       .macros = {{"FORMAT", std::to_string(static_cast<int>(variant.format))},
                  {"PRODUCTS", std::to_string(variant.products)}},
+      .modules = modules,
       .refuses = refuses,
       .plan = [variant](const CudaRequest& request) -> std::unique_ptr<Plan> {
         return std::make_unique<WgmmaPlan>(request, variant);

@@ -11,12 +11,16 @@
 
 __device__ __forceinline__ void consume(const Arguments& a, bool mixed) {
   const u32 mine = __shfl_sync(~0u, threadIdx.x / warpgroup, 0);  // uniform, or wgmma is serialised
+#if PASS != 0
+  Finish finish = {0};
+#else
   const u32 channel = threadIdx.x % warpgroup / 32 * 16 + threadIdx.x % 32 / 4;  // in the block
 #if FUSEBENCH_SCALED
   Finish finish = {0, {head()->channels[channel], head()->channels[channel + 8]}};
 #else
   const float2* const coefficients = a.prepared.coefficients + a.of_block * block_channels;
   const Finish finish = {{__ldcg(coefficients + channel), __ldcg(coefficients + channel + 8)}};
+#endif
 #endif
   const auto release = [&](u32 slot) {
     if (thread_now() % 32 == 0) barrier_arrive(Ring::empty_barrier_of(slot));
@@ -180,11 +184,11 @@ __device__ __forceinline__ void double_volume(const Arguments& a) {
 }
 
 extern "C" __global__ void __launch_bounds__(pack_threads)
-    pack(const __grid_constant__ Arguments a) {
+    FUSEBENCH_KERNEL(pack)(const __grid_constant__ Arguments a) {
   pack(a.prepared, a.w, a.conv_bias, a.b, a.s);
 }
 
 extern "C" __global__ void __launch_bounds__(all_threads, 1)
-    convolve(const __grid_constant__ Arguments a) {
+    FUSEBENCH_KERNEL(convolve)(const __grid_constant__ Arguments a) {
   double_volume(a);
 }

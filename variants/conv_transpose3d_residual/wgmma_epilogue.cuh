@@ -1,22 +1,45 @@
-// y from an item's sums; and y by the definition, where the operands are not held in halves.
+// y from an item's sums, and from those that the passes before left in it; and y by the definition, where the operands are not held in halves.
 #pragma once
 
 #include "harness/device/cuda/kernels/cache_policy.cuh"
 #include "variants/conv_transpose3d_residual/wgmma_products.cuh"
 
+// What makes y of a thread's sums, and of what was there before.
+#if PASS != 0
+// Of several passes the first starts from the bias, so that all others only add; the last has b + 1 besides. What a
+// channel has is loaded when it is needed, since no register holds it through the products.
+struct Finish {
+  u32 exponents;  // of scaled operands
+  struct OfHalf {
+    float unscaling, own;  // own: the bias, or b + 1
+    __device__ float operator()(float sum, float before) const {
+      const float start = adds_to_y ? before : own;
+      const float c = FUSEBENCH_SCALED ? fmaf(sum, unscaling, start) : sum + start;
+      return finishes_y ? c * fmaf(2.0f, c, own) : c;
+    }
+  };
+  __device__ OfHalf of(u32, const Arguments& a, u32 channel) const {
 #if FUSEBENCH_SCALED
-// What makes y of a thread's sums.
+    const OfChannel& it = head()->channels[channel % block_channels];
+    return {it.unscaling * power_of_two(exponents & 0xFF), adds_to_y ? it.b_plus_1 : it.conv_bias};
+#else
+    const float2 it = __ldcg(a.prepared.coefficients + channel);
+    return {1.0f, adds_to_y ? it.y : it.x};
+#endif
+  }
+};
+#elif FUSEBENCH_SCALED
 struct Finish {
   u32 exponents;
   OfChannel channels[2];
   struct OfHalf {
     float unscaling, conv_bias, b_plus_1;
-    __device__ float operator()(float sum) const {
+    __device__ float operator()(float sum, float) const {
       const float c = fmaf(sum, unscaling, conv_bias);
       return c * fmaf(2.0f, c, b_plus_1);
     }
   };
-  __device__ OfHalf of(u32 half) const {
+  __device__ OfHalf of(u32 half, const Arguments&, u32) const {
     const OfChannel& of = channels[half];
     return {of.unscaling * power_of_two(exponents & 0xFF), of.conv_bias, of.b_plus_1};
   }
@@ -26,13 +49,29 @@ struct Finish {
   float2 coefficients[2];
   struct OfHalf {
     float2 coefficients;
-    __device__ float operator()(float sum) const {
+    __device__ float operator()(float sum, float) const {
       return fmaf(sum, fmaf(2.0f, sum, coefficients.x), coefficients.y);
     }
   };
-  __device__ OfHalf of(u32 half) const { return {coefficients[half]}; }
+  __device__ OfHalf of(u32 half, const Arguments&, u32) const { return {coefficients[half]}; }
 };
 #endif
+
+// Of four columns of y so many as there are. Not by the read-only cache: the kernel writes them.
+template <bool WHOLE>
+__device__ inline float4 load_before(const float* place, u32 count) {
+  if (WHOLE) return __ldcg(reinterpret_cast<const float4*>(place));
+  float4 before = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+  if (count > 0) {
+    before.x = __ldcg(place);
+    before.y = __ldcg(place + 1);
+  }
+  if (count > 2) {
+    before.z = __ldcg(place + 2);
+    before.w = __ldcg(place + 3);
+  }
+  return before;
+}
 
 // A thread's part of y: two channels, 8 apart, and in each row of the tile four times four columns. WHOLE: all
 // of it exists, and rows begin at multiples of 16 bytes.
@@ -52,9 +91,11 @@ __device__ inline void write_item(const Sums& sums, const Arguments& a, const It
               4 * quarter;
 #pragma unroll
   for (u32 half = 0; half < 2; ++half, to += 8 * s.outputs_of_channel) {
-    const auto finish = finish_all.of(half);
+    const auto finish = finish_all.of(half, a, channel + 8 * half);
 #pragma unroll
     for (u32 row = 0; row < tile_rows; ++row) {
+      constexpr u32 together = WHOLE ? 4 : 1;
+      float4 before[4] = {};
 #pragma unroll
       for (u32 group = 0; group < 4; ++group) {
         const u32 at = 4 * (4 * row + group) + 2 * half;
@@ -62,9 +103,22 @@ __device__ inline void write_item(const Sums& sums, const Arguments& a, const It
         const float next_group = group == 3 ? 0.0f : sums.tap0[at + (group == 3 ? 0 : 4)];
         const float given = quarter == 0 ? next_group : sums.tap0[at];
         const float next = __shfl_sync(~0u, given, neighbour);
-        const float4 value =
-            make_float4(finish(sums.tap1[at]), finish(sums.tap2[at] + sums.tap0[at + 1]),
-                        finish(sums.tap1[at + 1]), finish(sums.tap2[at + 1] + next));
+        // Of a whole row all together, before its first store: each would else wait for the one before it. Where some may
+        // not exist, registers do not suffice for that.
+        if (adds_to_y && group % together == 0) {
+#pragma unroll
+          for (u32 i = group; i < group + together; ++i) {
+            const u32 column = i * 16 + 4 * quarter;
+            const bool exists = channel + 8 * half < s.out_channels && item.h0 + row < s.input[1] &&
+                                column < columns;
+            before[i] = load_before<WHOLE>(to + row * 2 * s.output[2] + i * 16,
+                                           exists ? columns - column : 0);
+          }
+        }
+        const float4 value = make_float4(finish(sums.tap1[at], before[group].x),
+                                         finish(sums.tap2[at] + sums.tap0[at + 1], before[group].y),
+                                         finish(sums.tap1[at + 1], before[group].z),
+                                         finish(sums.tap2[at + 1] + next, before[group].w));
         float* const place = to + row * 2 * s.output[2] + group * 16;
         if (WHOLE) {
           STORE(reinterpret_cast<float4*>(place), value);
@@ -83,13 +137,22 @@ __device__ inline void write_item(const Sums& sums, const Arguments& a, const It
   }
 }
 
-// An output by the definition.
+// Of an output in y.
+__device__ inline u64 place_of(const Convolution& s, u32 n, u32 channel, u32 d, u32 h, u32 w) {
+  return ((u64(n) * s.out_channels + channel) * s.output[0] + d) * s.output[1] * s.output[2] +
+         u64(h) * s.output[2] + w;
+}
+
+// An output by the definition; of several passes, what this one's channels give to it.
 __device__ inline void write_directly(const Arguments& a, u32 n, u32 channel, u32 d, u32 h, u32 w) {
   const Convolution& s = a.s;
   const float sum = convolve_directly<1>(a.x, a.w, s, n, channel, d, h, w);
-  const float c = sum + (a.conv_bias == nullptr ? 0.0f : __ldg(a.conv_bias + channel));
-  a.y[((u64(n) * s.out_channels + channel) * s.output[0] + d) * s.output[1] * s.output[2] +
-      u64(h) * s.output[2] + w] = c * fmaf(2.0f, c, __ldg(a.b + channel) + 1.0f);
+  const float start = adds_to_y                ? __ldcg(a.y + place_of(s, n, channel, d, h, w))
+                      : a.conv_bias == nullptr ? 0.0f
+                                               : __ldg(a.conv_bias + channel);
+  const float c = sum + start;
+  a.y[place_of(s, n, channel, d, h, w)] =
+      finishes_y ? c * fmaf(2.0f, c, __ldg(a.b + channel) + 1.0f) : c;
 }
 
 // An item's outputs of one parity, whose planes are not held as halves.
@@ -104,6 +167,8 @@ __device__ inline void write_item_directly(const Arguments& a, const Item& item,
     write_directly(a, item.n, a.of_block * block_channels + line / rows, out_d,
                    2 * (item.h0 + line % rows) + odd_row, 2 * item.w0 + i - line * columns);
   }
+  // Or the compiler takes it that the warp has parted for good, and keeps what all lanes share in registers of each.
+  if (one_of_several) __syncwarp();
 }
 
 // All of it, for weights and biases that `pack` found unusual.

@@ -13,23 +13,24 @@ __device__ inline void fetch_first_planes(const Arguments& a, u32 number) {
   const Item item = item_at(a.tiles, segment.first);
   if (item.h0 + row >= a.s.input[1]) return;
   for (u32 plane = 0; plane < segment.planes; ++plane) {
-    for (u32 channel = thread / 8; channel < a.s.in_channels; channel += warpgroup / 8) {
+    for (u32 channel = thread / 8; channel < channels_of_pass(a.s); channel += warpgroup / 8) {
       fetch_line(a.x + (u64(item.n) * a.s.in_channels + channel) * a.s.positions +
                  (u64(item.d + plane) * a.s.input[1] + item.h0 + row) * a.s.input[2] + item.w0);
     }
   }
 }
 
-// The blocks that take a batch item's first segments bring the next one's x to L2, all at about the same time: in
+// The blocks that take a batch item's first segments bring the next one's x, of the pass's channels, to L2, all at about the same time: in
 // bursts reads cost the memory less of its time for writes than one by one. Of two kinds of blocks the alike ones do.
 // At the start, while nothing is written yet, the static numbers already reach into further batch items.
 __device__ inline void fetch_next_batch(const Arguments& a, const Segment& segment, u32 n) {
   if (segment.of_batch >= a.fetchers || n + 1 >= a.s.n) return;
-  const u32 bytes = a.s.in_channels * static_cast<u32>(a.s.positions) * 4;
+  const u32 bytes = channels_of_pass(a.s) * static_cast<u32>(a.s.positions) * 4;
+  const u64 batch_bytes = one_of_several ? a.s.in_channels * a.s.positions * 4 : bytes;
   const u32 share = bytes / (a.fetchers * warpgroup) & ~15u;
   const u32 mine = segment.of_batch * warpgroup + threadIdx.x - 2 * warpgroup;
   if (share == 0) return;
-  fetch_bytes(reinterpret_cast<const unsigned char*>(a.x) + u64(n + 1) * bytes + mine * share,
+  fetch_bytes(reinterpret_cast<const unsigned char*>(a.x) + u64(n + 1) * batch_bytes + mine * share,
               share);
 }
 

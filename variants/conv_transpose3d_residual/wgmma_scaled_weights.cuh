@@ -35,7 +35,7 @@ __device__ inline void pack(const Prepared& to, const float* w, const float* con
   for (u32 i = 0; i < of_thread; ++i) {
     const u32 element = threadIdx.x + i * pack_threads;
     const u32 in = element / 27;
-    const bool exists = channel_exists && in < s.in_channels;
+    const bool exists = channel_exists && in < channels_of_pass(s);
     values[i] = exists ? __ldg(w + (u64(in) * s.out_channels + channel) * 27 + element % 27) : 0.0f;
     mine.meet(values[i]);
   }

@@ -38,9 +38,9 @@ struct Share {
     const u32 rows = min(plane_rows, s.input[1] - item.h0);
     constexpr u32 channels_on = FUSEBENCH_TF32 ? 0 : 16;
     constexpr u32 columns_on = FUSEBENCH_TF32 ? 16 : 0;
-    const u32 first = channel < s.in_channels && w < s.input[2] ? rows : 0;
+    const u32 first = channel < channels_of_pass(s) && w < s.input[2] ? rows : 0;
     const u32 second =
-        channel + channels_on < s.in_channels && w + columns_on < s.input[2] ? rows : 0;
+        channel + channels_on < channels_of_pass(s) && w + columns_on < s.input[2] ? rows : 0;
     const float* from = a.x + (u64(item.n) * s.in_channels + channel) * s.positions +
                         (u64(item.d + plane) * s.input[1] + item.h0) * s.input[2] + w;
     const u64 step = channels_on * s.positions + columns_on;

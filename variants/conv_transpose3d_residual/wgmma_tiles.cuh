@@ -26,6 +26,7 @@
 
 #include "variants/conv_transpose3d_residual/convolution.cuh"
 #include "variants/conv_transpose3d_residual/wgmma_formats.cuh"
+#include "variants/conv_transpose3d_residual/wgmma_pass.cuh"
 #include "variants/conv_transpose3d_residual/wgmma_work.hd.hpp"
 
 constexpr u32 parts = PRODUCTS == 3 ? 2 : 1;  // high halves, low halves

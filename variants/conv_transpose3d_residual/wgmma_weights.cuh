@@ -12,7 +12,7 @@ constexpr u32 pack_blocks = all_taps * tile_channels * block_channels / pack_thr
 struct Prepared {
   unsigned char* weights;  // all_taps * tap_bytes for each block of channels
   // Of each channel, with padding. With C = conv_bias, y = (s + C) (2 (s + C) + b + 1)
-  // = s (2 s + 4 C + b + 1) + C (2 C + b + 1): two instructions an output.
+  // = s (2 s + 4 C + b + 1) + C (2 C + b + 1): two instructions an output. Of several passes: C and b + 1.
   float2* coefficients;
   u32* unusual;   // pack_blocks flags for each block of channels
   u32* counters;  // two for each block of channels, 32 words apart: the next segment of each kind
@@ -34,14 +34,18 @@ __device__ inline void pack(const Prepared& to, const float* w, const float* con
     const bool exists = channel < s.out_channels;
     const float own = exists && conv_bias != nullptr ? conv_bias[channel] : 0.0f;
     const float other = exists ? b[channel] + 1.0f : 0.0f;
-    large = fabsf(own) > largest_bias;
-    to.coefficients[channel] = make_float2(fmaf(4.0f, own, other), own * fmaf(2.0f, own, other));
+    if (one_of_several) {
+      to.coefficients[channel] = make_float2(own, other);
+    } else {
+      large = fabsf(own) > largest_bias;
+      to.coefficients[channel] = make_float2(fmaf(4.0f, own, other), own * fmaf(2.0f, own, other));
+    }
   }
   const u32 tap = i % 27;
   const u32 out = i / 27 % block_channels;
   const u32 in = i / (27 * block_channels);
   const u32 channel = of_block * block_channels + out;
-  const bool exists = channel < s.out_channels && in < s.in_channels;
+  const bool exists = channel < s.out_channels && in < channels_of_pass(s);
   const float value = exists ? __ldg(w + (u64(in) * s.out_channels + channel) * 27 + tap) : 0.0f;
   keep_weight(to.weights + (of_block * all_taps + slot_of_tap(tap)) * tap_bytes, out, in, value);
   const bool unusual = __syncthreads_or(large || !(fabsf(value) <= largest_weight));
