@@ -1,5 +1,5 @@
-// How input channels are shared out to launches of the wgmma kernels. Catches a channel that is left out or taken twice, passes that
-// no kernel was compiled for, and more of them than the contracts allow.
+// How input channels are shared out to launches of the wgmma kernels. Catches a channel that is left out or taken twice,
+// passes that no kernel was compiled for, and more of them than the contracts allow.
 #include "variants/conv_transpose3d_residual/wgmma_passes.hpp"
 
 #include <gtest/gtest.h>
@@ -99,7 +99,8 @@ TEST(WgmmaPasses, TheWorstThatTheyRoundIsWithinFloat32sBound) {
       const double of_one_pass =
           scaled_halves + static_cast<double>(taps * tile_channels) / 16 + 1.0;
       const auto roundings = static_cast<double>(passes.size()) - 1.0;
-      const double bound = 32.0 * grown(1.0, static_cast<unsigned long long>(taps * in_channels));
+      const std::int64_t products = taps * in_channels;
+      const double bound = 32.0 * grown(1.0, static_cast<unsigned long long>(products));
       ASSERT_LE(of_one_pass + roundings, bound) << in_channels << " channels, " << taps << " taps";
     }
   }

@@ -145,9 +145,10 @@ class WgmmaPlan final : public Plan {
 
   void enqueue(const TensorTable& tensors) override {
     const bool aligned = reinterpret_cast<std::uintptr_t>(tensors.input(tensor_x)) % 16 == 0;
-    // Passes share y, the packed weights and the counters, and must not overlap. Only `convolve` may start before the kernel
-    // before it has ended, and of what that writes reads nothing before it waits for its end. `pack` is an ordinary launch: it starts when the pass
-    // before has ended and all that it wrote is seen. So nothing of a pass is under way beside anything of another.
+    // Passes share y, the packed weights and the counters, and nothing of one may be under way beside anything of another.
+    // Only `convolve` may start before the kernel in front of it has ended, and it touches nothing of these before it has
+    // waited for that. `pack` is an ordinary launch: it starts when all kernels of the pass before have ended and what they
+    // wrote is seen.
     for (const Launches& of : launches_) {
       Arguments arguments = {
           tensors.output(),

@@ -1,5 +1,6 @@
 // ConvTranspose3d with the residual epilogue in one kernel of wgmma instructions, for what doubles a volume
-// (kernel 3, stride 2, padding 1, output padding 1). wgmma_tiles.cuh has the picture.
+// (kernel 3, stride 2, padding 1, output padding 1). wgmma_tiles.cuh has the picture; of more than 32 input channels this is
+// one of several passes (wgmma_pass.cuh).
 //
 // Three warpgroups a block: one reads planes of x, splits them and fills the ring; two take items in turn, or at the
 // end halve them, multiply, and write. While one waits for its products the other writes.

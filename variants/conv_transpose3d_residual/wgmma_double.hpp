@@ -10,7 +10,8 @@ namespace fusebench::conv_transpose3d_residual {
 /// As FORMAT in wgmma_formats.cuh.
 enum class WgmmaFormat { bf16 = 0, fp16 = 1, tf32 = 2 };
 
-/// What tells such variants apart. Their source defines the kernels `pack` and `convolve`.
+/// What tells such variants apart. Their source defines the kernels `pack` and `convolve`, with the
+/// kind of a pass behind the name where it is not the only one. They take up to most_in_channels input channels.
 struct WgmmaVariant {
   std::string name;
   std::string idea;

@@ -1,4 +1,5 @@
-// y from an item's sums, and from those that the passes before left in it; and y by the definition, where the operands are not held in halves.
+// y from an item's sums, and from those that the passes before left in it; and y by the definition, where the operands
+// are not held in halves.
 #pragma once
 
 #include "harness/device/cuda/kernels/cache_policy.cuh"

@@ -20,8 +20,8 @@ __device__ inline void fetch_first_planes(const Arguments& a, u32 number) {
   }
 }
 
-// The blocks that take a batch item's first segments bring the next one's x, of the pass's channels, to L2, all at about the same time: in
-// bursts reads cost the memory less of its time for writes than one by one. Of two kinds of blocks the alike ones do.
+// The blocks that take a batch item's first segments bring the next one's x, of the pass's channels, to L2, all at about
+// the same time: in bursts reads cost the memory less of its time for writes than one by one. Of two kinds of blocks the alike ones do.
 // At the start, while nothing is written yet, the static numbers already reach into further batch items.
 __device__ inline void fetch_next_batch(const Arguments& a, const Segment& segment, u32 n) {
   if (segment.of_batch >= a.fetchers || n + 1 >= a.s.n) return;

@@ -7,7 +7,7 @@
 namespace fusebench::conv_transpose3d_residual {
 
 constexpr unsigned block_channels = 64;  ///< output channels
-constexpr unsigned tile_channels = 32;   ///< input channels, with zeros where there are fewer
+constexpr unsigned tile_channels = 32;   ///< input channels of a pass; zeros where it has fewer
 constexpr unsigned tile_rows = 4;
 constexpr unsigned tile_columns = 32;
 constexpr unsigned plane_rows = tile_rows + 1;
