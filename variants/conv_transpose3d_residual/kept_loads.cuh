@@ -25,6 +25,10 @@ __device__ inline void fetch_line(const void* from) {
   asm volatile("prefetch.global.L2 [%0];" ::"l"(from));
 #endif
 }
+// To L2, to be read once.
+__device__ inline void fetch_line_once(const void* from) {
+  asm volatile("prefetch.global.L2 [%0];" ::"l"(from));
+}
 __device__ inline void fetch_bytes(const void* from, u32 bytes) {
 #if KEEP_X
   asm volatile("cp.async.bulk.prefetch.L2.global.L2::cache_hint [%0], %1, %2;" ::"l"(from),

@@ -87,6 +87,10 @@ __device__ __forceinline__ void consume(const Arguments& a, bool mixed) {
       const u32 parity = block_parity(mixed, i);
       const u32 odd_plane = parity / 2;
       const u32 odd_row = parity % 2;
+      if (adds_to_y) {
+        const Item item = item_at(a.tiles, index);
+        fetch_before(a, item, 2 * item.d + odd_plane, odd_row);
+      }
       Sums sums;
       multiply_item(
           sums,

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "harness/device/cuda/kernels/cache_policy.cuh"
+#include "variants/conv_transpose3d_residual/kept_loads.cuh"
 #include "variants/conv_transpose3d_residual/wgmma_products.cuh"
 
 // What makes y of a thread's sums, and of what was there before.
@@ -57,6 +58,30 @@ struct Finish {
   __device__ OfHalf of(u32 half, const Arguments&, u32) const { return {coefficients[half]}; }
 };
 #endif
+
+// Of an output in y.
+__device__ inline u64 place_of(const Convolution& s, u32 n, u32 channel, u32 d, u32 h, u32 w) {
+  return ((u64(n) * s.out_channels + channel) * s.output[0] + d) * s.output[1] * s.output[2] +
+         u64(h) * s.output[2] + w;
+}
+
+// Where y will be read: its lines come to L2 while the products go on. Two threads a channel.
+__device__ inline void fetch_before(const Arguments& a, const Item& item, u32 out_d, u32 odd_row) {
+  const Convolution& s = a.s;
+  const u32 thread = thread_now() % warpgroup;
+  const u32 channel = a.of_block * block_channels + thread / 2;
+  if (channel >= s.out_channels) return;
+  const u32 columns = 2 * min(tile_columns, s.input[2] - item.w0);
+#pragma unroll
+  for (u32 i = 0; i < tile_rows / 2; ++i) {
+    const u32 row = thread % 2 + 2 * i;
+    if (item.h0 + row >= s.input[1]) break;
+    const float* const from =
+        a.y + place_of(s, item.n, channel, out_d, 2 * (item.h0 + row) + odd_row, 2 * item.w0);
+    fetch_line_once(from);
+    if (columns > 32) fetch_line_once(from + 32);
+  }
+}
 
 // Of four columns of y so many as there are. Not by the read-only cache: the kernel writes them.
 template <bool WHOLE>
@@ -136,12 +161,6 @@ __device__ inline void write_item(const Sums& sums, const Arguments& a, const It
       }
     }
   }
-}
-
-// Of an output in y.
-__device__ inline u64 place_of(const Convolution& s, u32 n, u32 channel, u32 d, u32 h, u32 w) {
-  return ((u64(n) * s.out_channels + channel) * s.output[0] + d) * s.output[1] * s.output[2] +
-         u64(h) * s.output[2] + w;
 }
 
 // An output by the definition; of several passes, what this one's channels give to it.

@@ -143,10 +143,10 @@ const bool registered = add_cuda_variant({
     .source = __FILE__,
     .precision = Precision::exact_order,
     .parameters =
-        ParameterSpace({{"block_size", integers({32, 64, 128, 256, 512, 1024}), "128"},
-                        {"tile_bytes", integers({1024, 2048, 4096, 8192, 16384, 32768}), "4096"},
-                        {"tiles", integers({1, 2, 4, 8, 16, 32, 64}), "8"},
-                        {"stages", integers({1, 2, 3, 4, 6, 8}), "4"},
+        ParameterSpace({{"block_size", integers({32, 64, 128, 256, 512, 1024}), "64"},
+                        {"tile_bytes", integers({1024, 2048, 4096, 8192, 16384, 32768}), "2048"},
+                        {"tiles", integers({1, 2, 4, 8, 16}), "1"},
+                        {"stages", integers({1, 2, 3, 4, 8}), "1"},
                         {"hint", {"evict_normal", "evict_first"}, "evict_normal"}},
                        // A thread has 16 bytes of a tile at least.
                        {"block_size * 16 <= tile_bytes", "stages <= tiles",
