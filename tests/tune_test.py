@@ -621,6 +621,16 @@ class Exhaust(Case):
         self.assertEqual(alone.returncode, 0, alone)
         self.assertNotIn("not complete", alone.stdout)
 
+        # A device that is not here may have fewer configurations: a final says that the log has them all.
+        final = entries[1] | {"stage": "final"}
+        for extra, words in (([], "not complete: cpu_simd: 2 of 3"), ([final], "")):
+            log.write_text("\n".join(map(json.dumps, [header, *entries[:2], *extra])) + "\n")
+            part = subprocess.run([script, "--program", PROGRAM, "--device", "cpu", "--no-search", "--logs", self.folder, "--out",
+                                   self.folder / "out", "--filter", "cpu_simd$"], capture_output=True, text=True, timeout=120)
+            self.assertEqual(part.returncode, 2 if words else 0, part)
+            self.assertIn(words, part.stdout)
+            self.assertEqual("not complete" in part.stdout, bool(words), part)
+
 
 if __name__ == "__main__":
     unittest.main(argv=[sys.argv[0], *sys.argv[2:]], verbosity=2)
