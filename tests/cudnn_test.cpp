@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "harness/core/error.hpp"
 #include "harness/core/registry.hpp"
 #include "harness/device/cuda/cudnn/cudnn_library.hpp"
@@ -67,6 +69,27 @@ TEST(CudnnPlans, ANumberMeansTheLastPlanOfAGraphThatHasFewer) {
       ThrowsMessage<Unavailable>(HasSubstr("cuDNN offers 9 plans")));
   EXPECT_THAT([] { (void)chosen_cudnn_plans({1}, 1); },
               ThrowsMessage<Unavailable>(HasSubstr("cuDNN offers 1 plan,")));
+}
+
+// A search's log and wisdom hold for one library only, since plan=5 of another may be another plan.
+TEST(CudnnPlans, CountWithTheVersionOfTheirLibraryAndNothingElseDoes) {
+  const auto missing = cudnn_missing();
+  if (missing) GTEST_SKIP() << *missing;
+  DeviceTraits device;
+  device.toolkit = "NVRTC 1";
+  int counted = 0;
+  for (const char* op : {"residual_epilogue", "conv_transpose3d_residual"}) {
+    for (const Variant* variant : registry().variants(op)) {
+      const auto& parameters = variant->info().parameters.parameters();
+      const bool counts = std::any_of(parameters.begin(), parameters.end(),
+                                      [](const Parameter& one) { return one.name == "plan"; });
+      counted += counts;
+      EXPECT_EQ(toolkit_of(*variant, device),
+                counts ? "NVRTC 1, cuDNN " + cudnn_version() : "NVRTC 1")
+          << variant->info().name;
+    }
+  }
+  EXPECT_EQ(counted, 11);
 }
 
 TEST(CudnnPlans, AreDescribedInOneLine) {

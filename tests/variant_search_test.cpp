@@ -104,7 +104,7 @@ TEST(VariantSearch, TakesUpOnlyWhatHasTheSameBasisAndIsAConfiguration) {
   other = entry;
   other.basis.toolkit = "another";
   EXPECT_FALSE(one->take_up(other));
-  EXPECT_EQ(one->obstacle_to(other), "of another compiler");
+  EXPECT_EQ(one->obstacle_to(other), "of another toolkit");
   other = entry;
   other.variant = "cpu_threads";
   EXPECT_FALSE(one->take_up(other));

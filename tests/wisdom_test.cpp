@@ -83,7 +83,7 @@ TEST(MatchWisdom, SaysWhatHasChangedAndPrefersWhatWasFoundWithTheSameSources) {
   updated.toolkit = "NVRTC 1";
   updated.driver = "100";
   EXPECT_EQ(match({updated}).told,
-            "other problem: n=64,c=8, of another compiler: NVRTC 1, of another driver: 100");
+            "other problem: n=64,c=8, of another toolkit: NVRTC 1, of another driver: 100");
   updated.device_name = "there";
   EXPECT_EQ(match({updated}).told, "other device of sm_90a: there, other problem: n=64,c=8");
 }

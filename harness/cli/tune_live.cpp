@@ -36,7 +36,7 @@ std::size_t budget_of(const std::string& text, std::size_t size) {
 TuningBasis basis_of(const Item& item, const LiveOptions& options, const DeviceTraits& traits) {
   TuningBasis basis{.source = source_hash(*item.variant, options.run.kernel_folder),
                     .options = current_provenance(options.run.kernel_folder).build_flags,
-                    .toolkit = traits.toolkit,
+                    .toolkit = toolkit_of(*item.variant, traits),
                     .driver = traits.driver,
                     .battery = options.run.battery};
   if (traits.architecture) {

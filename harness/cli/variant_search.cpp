@@ -44,7 +44,7 @@ void VariantSearch::begin(const std::string& strategy, std::uint64_t seed,
 
 std::string VariantSearch::obstacle_to(const TuningEntry& entry) const {
   if (entry.basis.source != basis_.source) return "of other sources of the variant";
-  if (entry.basis.toolkit != basis_.toolkit) return "of another compiler";
+  if (entry.basis.toolkit != basis_.toolkit) return "of another toolkit";
   if (entry.basis.options != basis_.options) return "of other compiler options";
   if (entry.basis.driver != basis_.driver) return "of another driver";
   if (entry.basis.battery != basis_.battery) return "verified on another battery";

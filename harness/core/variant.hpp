@@ -82,17 +82,27 @@ class Variant {
   [[nodiscard]] virtual std::optional<std::string> unsupported(const Architecture&) const {
     return std::nullopt;
   }
-  /// The kernels that a configuration compiles for a problem that it does not refuse; none on a CPU. Their sources are
-  /// the same for every problem.
+  /// The kernels that a configuration compiles for a problem that it does not refuse, or for the official one; none on a
+  /// CPU. Their sources are the same for every problem.
   [[nodiscard]] virtual std::vector<KernelSpec> kernels(const Problem&,
                                                         const Configuration&) const {
     return {};
   }
+  /// The library whose own offers its parameters count, such as cuDNN's plans, with its version: "cuDNN 9.19.0". Empty where
+  /// there is none. Only of a variant that is available.
+  [[nodiscard]] virtual std::string library() const { return ""; }
   /// Compiles kernels and makes workspace. Throws Unavailable when the device cannot run this
   /// configuration, Error when something broke.
   [[nodiscard]] virtual std::unique_ptr<Plan> prepare(const Problem& problem,
                                                       const Configuration& configuration,
                                                       Device& device) const = 0;
 };
+
+/// What decides, beside sources, options and driver, whether a time of a configuration still holds: "NVRTC 13.0", or
+/// "NVRTC 13.0, cuDNN 9.19.0". Of a variant that is available on the device.
+[[nodiscard]] inline std::string toolkit_of(const Variant& variant, const DeviceTraits& device) {
+  const std::string library = variant.library();
+  return library.empty() ? device.toolkit : device.toolkit + ", " + library;
+}
 
 }  // namespace fusebench

@@ -78,8 +78,9 @@ std::vector<Item> items_of(const Operator& op, const Selection& selection,
     if (chosen == "wisdom") {
       const std::string source =
           selection.wisdom.empty() ? "" : source_hash(*variant, options.device.kernel_folder);
-      match = match_wisdom(selection.wisdom, info, problem.to_string(), status.traits, properties,
-                           source);
+      std::optional<DeviceTraits> device = status.traits;
+      if (device && unavailable.empty()) device->toolkit = toolkit_of(*variant, *device);
+      match = match_wisdom(selection.wisdom, info, problem.to_string(), device, properties, source);
       chosen = match.configuration;
     }
     const ParameterSpace& space = info.parameters;

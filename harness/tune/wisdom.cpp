@@ -75,7 +75,7 @@ std::string changed_since(const Wisdom& wisdom, const DeviceTraits& device,
   std::string told;
   if (wisdom.source != source) told += ", of other sources of the variant";
   if (wisdom.device_name != device.name) return told;
-  if (wisdom.toolkit != device.toolkit) told += ", of another compiler: " + wisdom.toolkit;
+  if (wisdom.toolkit != device.toolkit) told += ", of another toolkit: " + wisdom.toolkit;
   if (wisdom.driver != device.driver) told += ", of another driver: " + wisdom.driver;
   return told;
 }

@@ -53,7 +53,7 @@ struct WisdomFolder {
 struct WisdomMatch {
   std::string configuration = "default";
   /// "exact", "other problem: ...", "other device of sm_90a: ...", each with what has changed since then: ", of other sources
-  /// of the variant", ", of another compiler: ...", ", of another driver: ..."; or "default: ...".
+  /// of the variant", ", of another toolkit: ...", ", of another driver: ..."; or "default: ...".
   std::string told;
 };
 

@@ -47,6 +47,8 @@ class Adapter final : public Variant {
     return variant_.refuses ? variant_.refuses(conv_transpose3d_of(problem)) : std::nullopt;
   }
 
+  std::string library() const override { return "cuDNN " + cudnn_version(); }
+
   std::vector<KernelSpec> kernels(const Problem&, const Configuration&) const override {
     return variant_.kernels;
   }

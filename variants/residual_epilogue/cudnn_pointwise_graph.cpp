@@ -72,6 +72,7 @@ class PointwiseGraph final : public Variant {
     if (items_of(sizes) == 1 || bytes % alignment == 0) return std::nullopt;
     return fmt::format("needs items of a multiple of {} bytes, not {}", alignment, bytes);
   }
+  std::string library() const override { return "cuDNN " + cudnn_version(); }
   std::unique_ptr<Plan> prepare(const Problem& problem, const Configuration& configuration,
                                 Device& device) const override {
     const Sizes sizes = sizes_of(problem);
