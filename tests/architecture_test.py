@@ -49,6 +49,13 @@ class Rooms(unittest.TestCase):
     def test_there_are_sources(self) -> None:
         self.assertGreater(len(sources()), 50)
 
+    def test_every_file_is_of_a_kind_that_the_build_knows(self) -> None:
+        known = {".hpp", ".cpp", ".cu", ".cuh", ".py"}
+        for top in ("harness", "reference", "variants"):
+            for path in (ROOT / top).rglob("*"):
+                if path.is_file() and not {"golden", "__pycache__"} & set(path.parts):
+                    self.assertIn(path.suffix, known, f"{path}: what an editor or a merge left behind?")
+
     def test_arrows_go_one_way(self) -> None:
         for path in sources():
             name = path.relative_to(ROOT).as_posix()

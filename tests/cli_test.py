@@ -205,10 +205,23 @@ class Compile(Case):
         self.assertEqual(Counter((row["kernel"], row["spill bytes"], row["result"]) for row in rows),
                          {(f"{kernel}_{kind}", "0", "compiled"): 5 for kernel in ("pack", "convolve")
                           for kind in ("first", "middle", "last")})
+        result = call(PROGRAM, "compile", "--json", "--arch", "sm_90a", "--filter", " cuda_wgmma_bf16x3$", "--configuration",
+                      "keep_x=*,store=*", "--problem", sizes.format(96), timeout=600)
+        self.assertEqual(Counter((row["spill bytes"], row["result"]) for row in json.loads(result.stdout)), {("0", "compiled"): 24})
         result = call(PROGRAM, *options, "--problem", sizes.format(5000))
         self.assertEqual(result.returncode, 2, result)
         for row in json.loads(result.stdout):
             self.assertEqual(row["result"], "unsupported: needs at most 2048 input channels, not 5000")
+
+
+    def test_what_an_architecture_does_not_have_is_told_once_a_variant(self) -> None:
+        result = call(PROGRAM, "compile", "--json", "--arch", "sm_80", "--filter", "cuda_wgmma|cuda_bulk_copy")
+        if "was not found on this machine" in result.stderr:
+            self.skipTest(result.stderr.strip())
+        self.assertEqual(result.returncode, 2, result)
+        rows = json.loads(result.stdout)
+        self.assertEqual(len(rows), len({row["variant"] for row in rows}), rows)
+        self.assertEqual(len(rows), 6)
 
 
 class Run(Case):

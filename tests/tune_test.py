@@ -621,15 +621,35 @@ class Exhaust(Case):
         self.assertEqual(alone.returncode, 0, alone)
         self.assertNotIn("not complete", alone.stdout)
 
-        # A device that is not here may have fewer configurations: a final says that the log has them all.
-        final = entries[1] | {"stage": "final"}
-        for extra, words in (([], "not complete: cpu_simd: 2 of 3"), ([final], "")):
-            log.write_text("\n".join(map(json.dumps, [header, *entries[:2], *extra])) + "\n")
-            part = subprocess.run([script, "--program", PROGRAM, "--device", "cpu", "--no-search", "--logs", self.folder, "--out",
-                                   self.folder / "out", "--filter", "cpu_simd$"], capture_output=True, text=True, timeout=120)
-            self.assertEqual(part.returncode, 2 if words else 0, part)
-            self.assertIn(words, part.stdout)
-            self.assertEqual("not complete" in part.stdout, bool(words), part)
+    def test_takes_the_size_of_a_space_from_wisdom_where_the_device_is_not(self) -> None:
+        listed = json.loads(subprocess.run([PROGRAM, "list", "--json", "--filter", "cuda_bulk_copy$"], capture_output=True, text=True).stdout)
+        if listed[0]["available"]:
+            self.skipTest("the device is here")
+        basis = {"source": "s", "options": "o", "toolkit": "t", "driver": "d", "battery": "timed", "git_commit": "c", "timestamp": ""}
+        costs = dict.fromkeys(("search_ns", "ahead_ns", "compile_ns", "verify_ns", "measure_ns", "total_ns"), 1)
+        header = {"fusebench_tuning_log": 2, "operator": "residual_epilogue", "problem": "n=1,c=4,d=3,h=5,w=7",
+                  "device": "cuda", "device_name": "there"}
+        texts = [f"block_size=32,tile_bytes=1024,tiles={tiles},stages=1,hint=evict_normal" for tiles in (1, 2)]
+        entries = [{"stage": "search", "variant": "cuda_bulk_copy", "configuration": text, "outcome": "passed", "reason": "",
+                    "median_ns": 5.0, "samples_ns": [5.0]} | costs | basis for text in texts]
+        log = self.folder / "residual_epilogue.cuda_bulk_copy.jsonl"
+        # Of another battery, which the next search would not take as known either.
+        other = entries[0] | {"configuration": texts[0].replace("tiles=1", "tiles=4"), "battery": "quick"}
+        log.write_text("\n".join(map(json.dumps, [header, other, *entries])) + "\n")
+        wisdom = dict.fromkeys(("fusebench_wisdom", "architecture", "driver", "toolkit", "git_commit", "timestamp"), "") | {
+            "operator": "residual_epilogue", "variant": "cuda_bulk_copy", "device": "cuda", "device_name": "there",
+            "problem": "n=1,c=4,d=3,h=5,w=7", "configuration": texts[0], "median_ns": 5.0, "default_over_best": 1.0, "ties": [],
+            "measured": 2, "source": "s"}
+        script = Path(__file__).resolve().parent.parent / "scripts" / "exhaust"
+        for space, words in ((2, ""), (3, "not complete: cuda_bulk_copy: 2 of 3")):
+            (self.folder / "one.json").write_text(json.dumps(wisdom | {"space": space}))
+            result = subprocess.run([script, "--program", PROGRAM, "--no-search", "--logs", self.folder, "--out", self.folder / "out",
+                                     "--wisdom", self.folder, "--filter", "cuda_bulk_copy$"], capture_output=True, text=True, timeout=120)
+            self.assertEqual(result.returncode, 2 if words else 0, result)
+            self.assertEqual("not complete" in result.stdout, bool(words), result)
+            self.assertIn(words, result.stdout)
+        with (self.folder / "out" / "exhaustive.csv").open(newline="") as file:
+            self.assertEqual([(row["measured"], row["battery"]) for row in csv.DictReader(file)], [("2", "timed")])
 
 
 if __name__ == "__main__":

@@ -72,6 +72,7 @@ TEST(WgmmaPasses, AKernelIsCompiledForEachKindThatAProblemTakesAndForNoOther) {
         const std::map<std::string, std::string> macros(specs[i].macros.begin(),
                                                         specs[i].macros.end());
         EXPECT_EQ(macros.at("PASS"), std::to_string(static_cast<int>(kinds[i]))) << name;
+        EXPECT_EQ(specs[i].source, specs[0].source) << name;
       }
     }
   }
@@ -88,16 +89,16 @@ TEST(WgmmaPasses, MoreChannelsThanTheContractsCoverAreRefusedWithBothNumbers) {
 }
 
 // In units of u = 2^-24 of the sum of the products' sizes; docs/fused_kernel.md has the derivation. The worst of all
-// roundings of passes, on top of what one pass may lose, stays under float32's 32u and what it grows by.
+// roundings, of passes and of what one pass may lose, stays under float32's 32u and what it grows by.
 TEST(WgmmaPasses, TheWorstThatTheyRoundIsWithinFloat32sBound) {
   for (std::int64_t in_channels = tile_channels + 1; in_channels <= most_in_channels;
        ++in_channels) {
     const std::vector<Pass> passes = passes_of(in_channels);
     for (const std::int64_t taps : {1, 2, 4, 8}) {
       const double scaled_halves = 12.0;
-      // Truncated by up to 2u for each 16 products, of a sum that is half of all on average where all have one sign.
+      // Truncated by up to 2u of all for each 16 products, at worst.
       const double of_one_pass =
-          scaled_halves + static_cast<double>(taps * tile_channels) / 16 + 1.0;
+          scaled_halves + 2.0 * static_cast<double>(taps * tile_channels) / 16 + 1.0;
       const auto roundings = static_cast<double>(passes.size()) - 1.0;
       const std::int64_t products = taps * in_channels;
       const double bound = 32.0 * grown(1.0, static_cast<unsigned long long>(products));

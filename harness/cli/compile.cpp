@@ -25,8 +25,7 @@ namespace {
 
 // Of a job that has been planned, and so parses.
 Foundry::Wanted wanted_of(const Item& item) {
-  return {item.variant, item.op->parse_problem(item.job.problem),
-          item.variant->info().parameters.parse(item.job.configuration)};
+  return wanted_of(item, item.variant->info().parameters.parse(item.job.configuration));
 }
 
 // Why its kernels are none that can be compiled; nullopt when they can.
@@ -133,9 +132,10 @@ int compile(CompileOptions options) {
         fmt::print(stderr, "\r\033[K[{}/{}] {} {} ...", &item - items.data() + 1, items.size(),
                    name, item.job.variant);
       }
-      // Parameters that are none of the kernels' make no kernel of their own.
-      const std::string key = unsupported(item, target) ? "" : kernels_key(wanted_of(item));
-      if (!key.empty() && !seen.insert(item.job.variant + ' ' + key).second) continue;
+      // Parameters that are none of the kernels' make no kernel of their own, and a reason is told once.
+      const auto reason = unsupported(item, target);
+      const std::string key = reason ? "unsupported: " + *reason : kernels_key(wanted_of(item));
+      if (!seen.insert(item.job.variant + ' ' + key).second) continue;
       compile_item(item, target, options.kernel_folder, rows, tally);
     }
     if (!options.filter.empty()) continue;
@@ -181,7 +181,8 @@ Command add_compile_command(CLI::App& program) {
       ->capture_default_str();
   app->add_option(
          "--problem", options->problem,
-         "those that this problem takes; with --operator (default: the official problem's)")
+         "the sizes that kernels are compiled for; of one operator, so with --operator or --filter "
+         "(default: official)")
       ->type_name("SIZES");
   app->add_option("--kernels", options->kernel_folder,
                   "read kernel sources from this checkout instead of those built in")

@@ -25,10 +25,6 @@ double ns_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count();
 }
 
-Foundry::Wanted wanted_of(const Item& item, Configuration configuration) {
-  return {item.variant, item.op->parse_problem(item.job.problem), std::move(configuration)};
-}
-
 }  // namespace
 
 Tuner::Tuner(const LiveOptions& options, std::vector<Item> controls, Searches searches,

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "harness/core/error.hpp"
+#include "harness/session/session.hpp"
 #include "harness/session/worker_process.hpp"
 
 namespace fusebench {
@@ -151,6 +152,10 @@ double Foundry::compile(const Order& order, WorkerProcess& process) const {
                                              {"configuration", order.configuration}});
   const nlohmann::json ns = answer.value("ns", nlohmann::json());
   return ns.is_number() ? ns.get<double>() : 0.0;
+}
+
+Foundry::Wanted wanted_of(const Item& item, Configuration configuration) {
+  return {item.variant, item.op->parse_problem(item.job.problem), std::move(configuration)};
 }
 
 }  // namespace fusebench

@@ -17,6 +17,8 @@
 
 namespace fusebench {
 
+struct Item;
+
 /// Each process serves one compile after another and is replaced when a compiler crashes or takes longer than the limit, which
 /// costs that kernel no more than being compiled where it is used. What does not compile is found out there too.
 class Foundry {
@@ -80,5 +82,8 @@ class Foundry {
 
 /// Tells apart configurations whose kernels differ, for a problem; empty where there are none.
 [[nodiscard]] std::string kernels_key(const Foundry::Wanted& wanted);
+
+/// A configuration of an item's variant for its problem; of no control.
+[[nodiscard]] Foundry::Wanted wanted_of(const Item& item, Configuration configuration);
 
 }  // namespace fusebench

@@ -83,7 +83,7 @@ const bool registered = add_cuda_variant({
           const Configuration& k = request.configuration;
           return persistent_grid(
               request, kernel,
-              k.integer("block_size") * k.integer("items") * k.integer("vector_width"), 0);
+              k.integer("block_size") * k.integer("items") * k.integer("vector_width"));
         },
 });
 

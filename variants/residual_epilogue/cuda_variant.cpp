@@ -63,16 +63,12 @@ class Adapter final : public Variant {
 }  // namespace
 
 LaunchShape persistent_grid(const CudaRequest& request, CudaKernel& kernel,
-                            std::int64_t elements_per_block, std::int64_t dynamic_shared_bytes) {
-  const DeviceTraits& traits = request.device.traits();
+                            std::int64_t elements_per_block) {
   LaunchShape shape = one_tile_a_block(request, elements_per_block);
-  shape.dynamic_shared_bytes = static_cast<std::uint32_t>(dynamic_shared_bytes);
-  std::int64_t resident = 0;
-  if (dynamic_shared_bytes <= traits.shared_memory_bytes) {
-    resident = std::min<std::int64_t>(
-        request.configuration.integer("blocks_per_sm"),
-        kernel.blocks_per_multiprocessor(shape.threads, shape.dynamic_shared_bytes));
-  }
+  const std::int64_t resident =
+      std::min<std::int64_t>(request.configuration.integer("blocks_per_sm"),
+                             kernel.blocks_per_multiprocessor(shape.threads, 0));
+  const DeviceTraits& traits = request.device.traits();
   if (resident == 0) {
     throw Unavailable("a block of {} does not fit a multiprocessor of {}",
                       request.configuration.to_string(), traits.name);

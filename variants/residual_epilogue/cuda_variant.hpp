@@ -62,7 +62,6 @@ bool add_cuda_variant(CudaVariant variant);
 /// A grid that just fills the device, blocks_per_sm blocks a multiprocessor where that many are
 /// resident: more would only queue behind the others. Throws Unavailable when not one fits.
 [[nodiscard]] LaunchShape persistent_grid(const CudaRequest& request, CudaKernel& kernel,
-                                          std::int64_t elements_per_block,
-                                          std::int64_t dynamic_shared_bytes);
+                                          std::int64_t elements_per_block);
 
 }  // namespace fusebench::residual_epilogue
