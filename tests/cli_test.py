@@ -439,7 +439,7 @@ class Compare(Case):
     def test_a_control_without_a_counterpart_is_told(self) -> None:
         failed = self.control(1, outcome="wrong", reason="one", median_ns="")
         for old, new, why in ((failed, self.control(1), "it was wrong: one"), (self.control(1), [], "not there any more"),
-                              (self.control(1), self.control(1, driver="x"), "driver")):
+                              ([], self.control(1), "new\n"), (self.control(1), self.control(1, driver="x"), "driver")):
             self.write(self.old, self.rows({"a": 1}) + old)
             self.write(self.new, self.rows({"a": 1}, driver=new[0]["driver"] if new else old[0]["driver"]) + new)
             result = call(PROGRAM, "compare", str(self.old), str(self.new))

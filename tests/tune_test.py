@@ -561,6 +561,9 @@ class Live(Case):
         self.assertEqual(replayed.returncode, 0, replayed.stderr)
         self.assertIn("cpu_in_place: 8 configurations", replayed.stdout)
         self.assertRegex(replayed.stdout, r"exhaustive .* \d+/20 ")
+        passed = {entry["configuration"]: entry["median_ns"] for entry in self.entries() if entry["outcome"] == "passed"}
+        begins_best = min(passed.values()) == passed.get(self.entries()[0]["configuration"])
+        self.assertEqual("each search begins with the default, which is the optimum here" in replayed.stdout, begins_best, replayed)
         exported = tune("--import", log, "--export-t4", t4)
         self.assertEqual(exported.returncode, 0, exported.stderr)
         self.assertEqual(len(json.loads(t4.read_text())["results"]), 8)
@@ -587,6 +590,8 @@ class Live(Case):
         self.assert_one_clear_line(self.search(1, "--strategy", "magic"), "'magic'", "model")
         self.assert_one_clear_line(self.search(1, "--strategy", "all"), "--replay")
         self.assert_one_clear_line(tune("--filter", "nothing_matches"), "nothing_matches")
+        self.assert_one_clear_line(tune("--device", "cpu", "--operator", "residual_epilogue", "--filter", "cpu_(unfused|stepwise)$"),
+                                   "cpu_stepwise, cpu_unfused: it has no parameters")
         self.assert_one_clear_line(tune("--operator", "nothing"), "nothing")
         self.assertFalse(log.exists())
 

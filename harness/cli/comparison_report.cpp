@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstdio>
 #include <nlohmann/json.hpp>
 
 #include "harness/cli/commands.hpp"
@@ -231,8 +232,11 @@ std::string summary_of(const Comparison& comparison) {
                           "night, are void where it is missing: {}\n",
                           who, on_one_line(control.reason));
     } else if (!control.ratio) {
-      text += fmt::format("{} does not compare, so a slow night may look like slow kernels: {}\n",
-                          who, on_one_line(control.reason));
+      // New and gone say it all themselves.
+      text +=
+          fmt::format("{} does not compare, so a slow night may look like slow kernels: {}\n", who,
+                      control.reason.empty() ? std::string(to_string(control.verdict))
+                                             : on_one_line(control.reason));
     } else if (control.verdict == Verdict::slower || control.verdict == Verdict::faster) {
       text += fmt::format("the machine drifted: {} became {} {}\n", who, percent(*control.size),
                           to_string(control.verdict));
@@ -301,6 +305,7 @@ int report(const Comparison& comparison, const ComparedSides& sides,
            const ComparisonOptions& options) {
   // The table first: a disk that is full must not keep a regression from being read.
   fmt::print("{}{}", tables_of(comparison), summary_of(comparison));
+  (void)std::fflush(stdout);  // what follows goes to another stream, perhaps of the same file
   const int code = exit_code_of(comparison);
   if (code == no_verdict) {
     fmt::print(stderr, "fusebench: {}\n", on_one_line(why_no_verdict(comparison)));

@@ -103,8 +103,15 @@ void compile_ahead(const std::vector<Item>& items, const Architecture& target,
   Foundry foundry(target, {.kernel_folder = folder}, Foundry::all_processors() + 1, /*niceness=*/0,
                   limit, interrupt_requested);
   foundry.order(wanted);
+  using Clock = std::chrono::steady_clock;
+  auto told = Clock::now();
   foundry.drain([&](std::size_t left) {
-    if (terminal) fmt::print(stderr, "\r\033[K{} kernels left to compile ...", left);
+    if (terminal) {
+      fmt::print(stderr, "\r\033[K{} kernels left to compile ...", left);
+    } else if (Clock::now() - told > std::chrono::seconds(10)) {
+      fmt::print(stderr, "{} kernels left to compile\n", left);
+      told = Clock::now();
+    }
     return !interrupt_requested();
   });
 }
@@ -125,8 +132,7 @@ int compile(CompileOptions options) {
     std::set<std::string> seen;
     for (const Item& item : items) {
       if (interrupt_requested()) {
-        throw Error("interrupted after {} kernels; those compiled are in the cache",
-                    tally.compiled);
+        throw Error("interrupted; what is compiled is in the cache, and the same command goes on");
       }
       if (terminal) {
         fmt::print(stderr, "\r\033[K[{}/{}] {} {} ...", &item - items.data() + 1, items.size(),

@@ -78,6 +78,7 @@ int main(int argc, char** argv) {
   try {
     return fusebench::dispatch(argc, argv);
   } catch (const std::exception& error) {
+    (void)std::fflush(stdout);
     fmt::print(stderr, "fusebench: {}\n", error.what());
     return fusebench::no_verdict;
   }

@@ -49,6 +49,27 @@ TuningBasis basis_of(const Item& item, const LiveOptions& options, const DeviceT
   return basis;
 }
 
+// "a, b: why; c: another why" of "a: why", "b: why", "c: another why".
+std::string by_reason(const std::vector<std::string>& left_out) {
+  std::vector<std::pair<std::string, std::string>> told;  // the reason, the variants
+  for (const std::string& one : left_out) {
+    const std::size_t end = one.find(": ");
+    const std::string reason = one.substr(end);
+    const auto found = std::find_if(told.begin(), told.end(),
+                                    [&](const auto& other) { return other.first == reason; });
+    if (found == told.end()) {
+      told.emplace_back(reason, one.substr(0, end));
+    } else {
+      found->second += ", " + one.substr(0, end);
+    }
+  }
+  std::string text;
+  for (const auto& [reason, variants] : told) {
+    text += (text.empty() ? "" : "; ") + variants + reason;
+  }
+  return text;
+}
+
 struct Chosen {
   std::vector<Item> controls;
   std::vector<Item> variants;
@@ -94,7 +115,7 @@ Chosen plan_of(const LiveOptions& options, const SessionOptions& session, Tuner:
   }
   if (plan.variants.empty()) {
     throw Error("nothing that was chosen can be tuned here: {}",
-                plan.too_large.empty() ? plan.left_out.back() : plan.too_large);
+                plan.too_large.empty() ? by_reason(plan.left_out) : plan.too_large);
   }
   const Item& first = plan.variants.front();
   const auto is_other = [&](const Item& item) {
@@ -186,8 +207,9 @@ void print_best(const Tuner::Searches& searches) {
                     best.of_ratio
                         ? fmt::format("{:.3f}-{:.3f}", best.of_ratio->low, best.of_ratio->high)
                         : "-",
-                    std::to_string(best.ties.size()), std::to_string(search->done()),
-                    std::to_string(search->space().size()), failures_of(*search)});
+                    best.of_ratio || best.kept_default ? std::to_string(best.ties.size()) : "-",
+                    std::to_string(search->done()), std::to_string(search->space().size()),
+                    failures_of(*search)});
   }
   constexpr std::array<std::size_t, 3> left = {0, 1, 8};
   fmt::print("{}", align(rows, left));

@@ -160,7 +160,7 @@ int replay_and_score(const ReplayOptions& options) {
           score_strategy(recorded, yardstick, strategy, options.repeats, options.seed);
       const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
       const auto beside = [&](double ns) {
-        return fmt::format("+{:.2f}%", 100.0 * (ns / yardstick.optimum_ns() - 1.0));
+        return fmt::format("+{:.2f}%", std::max(0.0, 100.0 * (ns / yardstick.optimum_ns() - 1.0)));
       };
       rows.push_back({strategy, too_near ? "-" : with_error(score.by_draws),
                       too_near ? "-" : with_error(score.by_cost),
@@ -172,6 +172,12 @@ int replay_and_score(const ReplayOptions& options) {
       if (interrupt_requested()) throw Error("interrupted");
     }
     fmt::print("{}\n", align(rows, left));
+    if (recorded.begin &&
+        recorded.observations[*recorded.begin].time_ns == yardstick.optimum_ns()) {
+      fmt::print(
+          "each search begins with the default, which is the optimum here, so P says nothing "
+          "of the strategies; --export-t4 leaves that start out\n\n");
+    }
     if (!too_near) continue;
     all_scored = false;
     fmt::print("no P: after {} draws random search is expected within {:.1f}% of the way from the "
