@@ -22,6 +22,7 @@ from pathlib import Path
 from folder_case import FolderCase
 
 PROGRAM = Path(sys.argv[1]).resolve()
+EXHAUST = Path(__file__).resolve().parent.parent / "scripts" / "exhaust"
 SEED = int(os.environ.get("FUSEBENCH_TEST_SEED", "20261129"))
 
 
@@ -599,30 +600,35 @@ class Live(Case):
 class Exhaust(Case):
     """scripts/exhaust on logs made up here."""
 
-    def test_tables_the_logs_and_says_what_is_not_complete(self) -> None:
-        basis = {"source": "s", "options": "o", "toolkit": "t", "driver": "d", "battery": "quick", "git_commit": "c", "timestamp": ""}
+    PROBLEM = "n=1,c=4,d=3,h=5,w=7"
+
+    def write_log(self, variant: str, device: str, times: dict[str, float], batteries: tuple[str, ...]) -> None:
         costs = dict.fromkeys(("search_ns", "ahead_ns", "compile_ns", "verify_ns", "measure_ns", "total_ns"), 1)
-        header = {"fusebench_tuning_log": 2, "operator": "residual_epilogue", "problem": "n=1,c=4,d=3,h=5,w=7",
-                  "device": "cpu", "device_name": "here"}
-        entries = [{"stage": "search", "variant": "cpu_simd", "configuration": f"unroll={unroll}", "outcome": "passed", "reason": "",
-                    "median_ns": ns, "samples_ns": [ns]} | costs | basis for unroll, ns in ((1, 30.0), (2, 10.0), (4, 20.0))]
-        log = self.folder / "residual_epilogue.cpu_simd.jsonl"
-        log.write_text("\n".join(map(json.dumps, [header, *entries])) + "\n")
-        script = Path(__file__).resolve().parent.parent / "scripts" / "exhaust"
-        result = subprocess.run([script, "--program", PROGRAM, "--device", "cpu", "--no-search", "--logs", self.folder, "--out",
-                                 self.folder / "out", "--wisdom", self.folder / "none"], capture_output=True, text=True, timeout=120)
+        basis = {"source": "s", "options": "o", "toolkit": "t", "driver": "d", "git_commit": "c", "timestamp": ""}
+        header = {"fusebench_tuning_log": 2, "operator": "residual_epilogue", "problem": self.PROBLEM, "device": device, "device_name": "there"}
+        entries = [{"stage": "search", "variant": variant, "configuration": text, "outcome": "passed", "reason": "", "median_ns": ns,
+                    "samples_ns": [ns], "battery": battery} | costs | basis for (text, ns), battery in zip(times.items(), batteries)]
+        (self.folder / f"residual_epilogue.{variant}.jsonl").write_text("\n".join(map(json.dumps, [header, *entries])) + "\n")
+
+    def tables(self, *options: object) -> subprocess.CompletedProcess[str]:
+        return subprocess.run([EXHAUST, "--program", PROGRAM, "--no-search", "--logs", self.folder, "--out", self.folder / "out",
+                               *options], capture_output=True, text=True, timeout=120)
+
+    def rows(self, name: str) -> list[dict[str, str]]:
+        with (self.folder / "out" / name).open(newline="") as file:
+            return list(csv.DictReader(file))
+
+    def test_tables_the_logs_and_says_what_is_not_complete(self) -> None:
+        self.write_log("cpu_simd", "cpu", {"unroll=1": 30.0, "unroll=2": 10.0, "unroll=4": 20.0}, ("quick",) * 3)
+        result = self.tables("--device", "cpu", "--wisdom", self.folder / "none")
         self.assertEqual(result.returncode, 2, result)
         self.assertIn("not complete: cpu_threads: nothing measured", result.stdout)
         self.assertIn("cpu_simd: not judged: 10% are 1 draw, fewer than 20\n", result.stdout)
-        with (self.folder / "out" / "exhaustive.csv").open(newline="") as file:
-            rows = list(csv.DictReader(file))
         self.assertEqual([(r["variant"], r["configurations"], r["measured"], r["best_configuration"], r["best_median_ns"],
-                           r["default_median_ns"]) for r in rows], [("cpu_simd", "3", "3", "unroll=2", "10.0", "30.0")])
-        with (self.folder / "out" / "replayed.csv").open(newline="") as file:
-            self.assertEqual([row["space"] for row in csv.DictReader(file)], ["cpu_simd"])
-        self.assertIn("operator's variants on a device", subprocess.run([script, "--help"], capture_output=True, text=True).stdout)
-        alone = subprocess.run([script, "--program", PROGRAM, "--device", "cpu", "--no-search", "--logs", self.folder, "--out",
-                                self.folder / "out", "--filter", "cpu_simd$"], capture_output=True, text=True, timeout=120)
+                           r["default_median_ns"]) for r in self.rows("exhaustive.csv")], [("cpu_simd", "3", "3", "unroll=2", "10.0", "30.0")])
+        self.assertEqual([row["space"] for row in self.rows("replayed.csv")], ["cpu_simd"])
+        self.assertIn("operator's variants on a device", subprocess.run([EXHAUST, "--help"], capture_output=True, text=True).stdout)
+        alone = self.tables("--device", "cpu", "--filter", "cpu_simd$")
         self.assertEqual(alone.returncode, 0, alone)
         self.assertNotIn("not complete", alone.stdout)
 
@@ -630,31 +636,20 @@ class Exhaust(Case):
         listed = json.loads(subprocess.run([PROGRAM, "list", "--json", "--filter", "cuda_bulk_copy$"], capture_output=True, text=True).stdout)
         if listed[0]["available"]:
             self.skipTest("the device is here")
-        basis = {"source": "s", "options": "o", "toolkit": "t", "driver": "d", "battery": "timed", "git_commit": "c", "timestamp": ""}
-        costs = dict.fromkeys(("search_ns", "ahead_ns", "compile_ns", "verify_ns", "measure_ns", "total_ns"), 1)
-        header = {"fusebench_tuning_log": 2, "operator": "residual_epilogue", "problem": "n=1,c=4,d=3,h=5,w=7",
-                  "device": "cuda", "device_name": "there"}
-        texts = [f"block_size=32,tile_bytes=1024,tiles={tiles},stages=1,hint=evict_normal" for tiles in (1, 2)]
-        entries = [{"stage": "search", "variant": "cuda_bulk_copy", "configuration": text, "outcome": "passed", "reason": "",
-                    "median_ns": 5.0, "samples_ns": [5.0]} | costs | basis for text in texts]
-        log = self.folder / "residual_epilogue.cuda_bulk_copy.jsonl"
-        # Of another battery, which the next search would not take as known either.
-        other = entries[0] | {"configuration": texts[0].replace("tiles=1", "tiles=4"), "battery": "quick"}
-        log.write_text("\n".join(map(json.dumps, [header, other, *entries])) + "\n")
+        # The first is of another battery, which the next search would not take as known either.
+        texts = [f"block_size=32,tile_bytes=1024,tiles={tiles},stages=1,hint=evict_normal" for tiles in (4, 1, 2)]
+        self.write_log("cuda_bulk_copy", "cuda", dict.fromkeys(texts, 5.0), ("quick", "timed", "timed"))
         wisdom = dict.fromkeys(("fusebench_wisdom", "architecture", "driver", "toolkit", "git_commit", "timestamp"), "") | {
             "operator": "residual_epilogue", "variant": "cuda_bulk_copy", "device": "cuda", "device_name": "there",
-            "problem": "n=1,c=4,d=3,h=5,w=7", "configuration": texts[0], "median_ns": 5.0, "default_over_best": 1.0, "ties": [],
+            "problem": self.PROBLEM, "configuration": texts[1], "median_ns": 5.0, "default_over_best": 1.0, "ties": [],
             "measured": 2, "source": "s"}
-        script = Path(__file__).resolve().parent.parent / "scripts" / "exhaust"
         for space, words in ((2, ""), (3, "not complete: cuda_bulk_copy: 2 of 3")):
             (self.folder / "one.json").write_text(json.dumps(wisdom | {"space": space}))
-            result = subprocess.run([script, "--program", PROGRAM, "--no-search", "--logs", self.folder, "--out", self.folder / "out",
-                                     "--wisdom", self.folder, "--filter", "cuda_bulk_copy$"], capture_output=True, text=True, timeout=120)
+            result = self.tables("--wisdom", self.folder, "--filter", "cuda_bulk_copy$")
             self.assertEqual(result.returncode, 2 if words else 0, result)
             self.assertEqual("not complete" in result.stdout, bool(words), result)
             self.assertIn(words, result.stdout)
-        with (self.folder / "out" / "exhaustive.csv").open(newline="") as file:
-            self.assertEqual([(row["measured"], row["battery"]) for row in csv.DictReader(file)], [("2", "timed")])
+        self.assertEqual([(row["measured"], row["battery"]) for row in self.rows("exhaustive.csv")], [("2", "timed")])
 
 
 if __name__ == "__main__":

@@ -29,9 +29,9 @@ Foundry::Wanted wanted_of(const Item& item) {
 }
 
 // Why its kernels are none that can be compiled; nullopt when they can.
-std::optional<std::string> unsupported(const Item& item, const Architecture& target) {
-  if (auto reason = item.variant->unsupported(target)) return reason;
-  return item.variant->refuses(item.op->parse_problem(item.job.problem));
+std::optional<std::string> unsupported(const Foundry::Wanted& wanted, const Architecture& target) {
+  if (auto reason = wanted.variant->unsupported(target)) return reason;
+  return wanted.variant->refuses(wanted.problem);
 }
 
 struct CompileOptions : SelectionOptions {
@@ -75,29 +75,14 @@ void compile_spec(const KernelSpec& spec, const Architecture& target, const std:
   }
 }
 
-void compile_item(const Item& item, const Architecture& target, const std::string& folder,
-                  Rows& rows, Tally& tally) {
-  const VariantInfo& info = item.variant->info();
-  const Origin origin = {target.to_string(), info.operator_name, info.name, item.job.configuration};
-  if (const auto reason = unsupported(item, target)) {
-    ++tally.unsupported;
-    rows.push_back({origin.arch, origin.operator_name, origin.variant, origin.configuration, "-",
-                    "-", "-", "-", "unsupported: " + *reason});
-    return;
-  }
-  const Foundry::Wanted wanted = wanted_of(item);
-  for (const KernelSpec& spec : wanted.variant->kernels(wanted.problem, wanted.configuration)) {
-    compile_spec(spec, target, folder, origin, rows, tally);
-  }
-}
-
 // Into the cache, on all processors; the table is then read from there. Without a cache nothing is gained.
 void compile_ahead(const std::vector<Item>& items, const Architecture& target,
                    const std::string& folder, bool terminal) {
   if (kernel_cache_folder().empty()) return;
   std::vector<Foundry::Wanted> wanted;
   for (const Item& item : items) {
-    if (!unsupported(item, target)) wanted.push_back(wanted_of(item));
+    Foundry::Wanted one = wanted_of(item);
+    if (!unsupported(one, target)) wanted.push_back(std::move(one));
   }
   constexpr std::chrono::duration<double> limit = std::chrono::minutes(10);
   Foundry foundry(target, {.kernel_folder = folder}, Foundry::all_processors() + 1, /*niceness=*/0,
@@ -139,10 +124,21 @@ int compile(CompileOptions options) {
                    name, item.job.variant);
       }
       // Parameters that are none of the kernels' make no kernel of their own, and a reason is told once.
-      const auto reason = unsupported(item, target);
-      const std::string key = reason ? "unsupported: " + *reason : kernels_key(wanted_of(item));
+      const Foundry::Wanted wanted = wanted_of(item);
+      const auto reason = unsupported(wanted, target);
+      const std::string key = reason ? "unsupported: " + *reason : kernels_key(wanted);
       if (!seen.insert(item.job.variant + ' ' + key).second) continue;
-      compile_item(item, target, options.kernel_folder, rows, tally);
+      const Origin origin = {target.to_string(), item.job.operator_name, item.job.variant,
+                             item.job.configuration};
+      if (reason) {
+        ++tally.unsupported;
+        rows.push_back({origin.arch, origin.operator_name, origin.variant, origin.configuration,
+                        "-", "-", "-", "-", key});
+        continue;
+      }
+      for (const KernelSpec& spec : wanted.kernels()) {
+        compile_spec(spec, target, options.kernel_folder, origin, rows, tally);
+      }
     }
     if (!options.filter.empty()) continue;
     std::vector<KernelSpec> own = device_kernels();

@@ -8,8 +8,10 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
+#include <set>
 
 #include "harness/cli/commands.hpp"
 #include "harness/cli/output_files.hpp"
@@ -41,31 +43,24 @@ TuningBasis basis_of(const Item& item, const LiveOptions& options, const DeviceT
                     .battery = options.run.battery};
   if (traits.architecture) {
     const auto kernels =
-        item.variant->kernels(item.op->parse_problem(item.job.problem),
-                              item.variant->info().parameters.default_configuration());
+        wanted_of(item, item.variant->info().parameters.default_configuration()).kernels();
     basis.options = kernels.empty() ? traits.architecture->to_string()
                                     : compiler_options(kernels.front(), *traits.architecture);
   }
   return basis;
 }
 
-// "a, b: why; c: another why" of "a: why", "b: why", "c: another why".
-std::string by_reason(const std::vector<std::string>& left_out) {
-  std::vector<std::pair<std::string, std::string>> told;  // the reason, the variants
-  for (const std::string& one : left_out) {
-    const std::size_t end = one.find(": ");
-    const std::string reason = one.substr(end);
-    const auto found = std::find_if(told.begin(), told.end(),
-                                    [&](const auto& other) { return other.first == reason; });
-    if (found == told.end()) {
-      told.emplace_back(reason, one.substr(0, end));
-    } else {
-      found->second += ", " + one.substr(0, end);
-    }
-  }
+struct LeftOut {
+  std::string variant, reason;
+};
+
+// "a, b: why; c: another why"
+std::string by_reason(const std::vector<LeftOut>& left_out) {
+  std::map<std::string, std::set<std::string>> variants;
+  for (const LeftOut& one : left_out) variants[one.reason].insert(one.variant);
   std::string text;
-  for (const auto& [reason, variants] : told) {
-    text += (text.empty() ? "" : "; ") + variants + reason;
+  for (const auto& [reason, names] : variants) {
+    text += fmt::format("{}{}: {}", text.empty() ? "" : "; ", fmt::join(names, ", "), reason);
   }
   return text;
 }
@@ -73,8 +68,8 @@ std::string by_reason(const std::vector<std::string>& left_out) {
 struct Chosen {
   std::vector<Item> controls;
   std::vector<Item> variants;
-  std::vector<std::string> left_out;  // each with why
-  std::string too_large;              // the last of these whose problem no memory holds
+  std::vector<LeftOut> left_out;
+  std::string too_large;  // the last of these whose problem no memory holds
 };
 
 // Nothing of a problem that is too large can be measured, which need not be tried of each configuration.
@@ -103,12 +98,12 @@ Chosen plan_of(const LiveOptions& options, const SessionOptions& session, Tuner:
     if (item.job.control) {
       plan.controls.push_back(std::move(item));
     } else if (!item.unavailable.empty()) {
-      plan.left_out.push_back(item.job.variant + ": " + item.unavailable);
+      plan.left_out.push_back({item.job.variant, item.unavailable});
     } else if (item.variant->info().parameters.parameters().empty()) {
-      plan.left_out.push_back(item.job.variant + ": it has no parameters");
+      plan.left_out.push_back({item.job.variant, "it has no parameters"});
     } else if (std::string why = too_large(item, devices[item.device]); !why.empty()) {
       plan.too_large = item.job.variant + ": " + why;
-      plan.left_out.push_back(plan.too_large);
+      plan.left_out.push_back({item.job.variant, why});
     } else {
       plan.variants.push_back(std::move(item));
     }
@@ -262,7 +257,9 @@ int tune_variants(const LiveOptions& options) {
               foundry ? &*foundry : nullptr);
   if (!options.run.quiet) {
     fmt::print(stderr, "seed {}\n", options.run.seed());
-    for (const std::string& one : plan.left_out) fmt::print(stderr, "not tuned: {}\n", one);
+    for (const auto& [variant, reason] : plan.left_out) {
+      fmt::print(stderr, "not tuned: {}: {}\n", variant, reason);
+    }
   }
   for (const std::string& line : wisdom.unreadable) {
     fmt::print(stderr, "fusebench: wisdom left out: {}\n", line);

@@ -15,7 +15,7 @@ namespace fusebench {
 
 std::string kernels_key(const Foundry::Wanted& wanted) {
   std::string key;
-  for (const KernelSpec& spec : wanted.variant->kernels(wanted.problem, wanted.configuration)) {
+  for (const KernelSpec& spec : wanted.kernels()) {
     key += spec.source + (spec.contract ? "\n+" : "\n-");
     for (const auto& [name, value] : spec.macros) key += name + "=" + value + "\n";
   }

@@ -35,6 +35,9 @@ class Foundry {
     const Variant* variant;
     Problem problem;
     Configuration configuration;
+    [[nodiscard]] std::vector<KernelSpec> kernels() const {
+      return variant->kernels(problem, configuration);
+    }
   };
   /// Compiles these next, the first first; what was ordered and not begun is forgotten. What is known or under way is left out.
   void order(const std::vector<Wanted>& wanted);
