@@ -15,6 +15,7 @@
 #include "harness/device/cuda/compiler.hpp"
 #include "harness/device/cuda/cuda_device.hpp"
 #include "harness/device/cuda/kernel_cache.hpp"
+#include "harness/device/cuda/tensor_map.hpp"
 #include "tests/seed.hpp"
 
 namespace fusebench {
@@ -39,6 +40,12 @@ std::uint64_t quotient(const FastDivisor& by, std::uint64_t n) {
 
 constexpr std::uint64_t most = (std::uint64_t{1} << 63U) - 1;
 constexpr std::uint64_t two31 = std::uint64_t{1} << 31U;
+
+TEST(TensorMap, IsNotToBeHadWithoutADriverThatMakesIt) {
+  static_assert(sizeof(TensorMap) == 128 && alignof(TensorMap) == 64);
+  if (probe_cuda().traits) GTEST_SKIP() << "there is a device, whose tests use such maps";
+  EXPECT_THROW((void)tensor_map({}), Unavailable);
+}
 
 TEST(FastDivisor, IsExactAtTheEdgesOfEachQuotientAndAtRandom) {
   std::mt19937_64 random(test::seed());

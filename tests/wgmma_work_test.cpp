@@ -110,6 +110,7 @@ TEST(WgmmaWork, TilesCoverEveryRowAndColumnOnceButTheSharedLastOnes) {
       const Item item = item_at(tiles, i);
       ASSERT_EQ(item.n, 0U);
       ASSERT_EQ(item.d, 0U);
+      ASSERT_EQ(item.w0 % 4, 0U) << "a bulk copy that begins there is an illegal instruction";
       if (item.w0 == 0) {
         for (unsigned r = item.h0; r < std::min(item.h0 + tile_rows, static_cast<unsigned>(one.h));
              ++r)

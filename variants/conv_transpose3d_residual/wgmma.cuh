@@ -34,6 +34,17 @@ __device__ inline void barrier_wait(u32 barrier, u32 parity) {
   }
 }
 
+__device__ inline bool barrier_passed(u32 barrier, u32 parity) {
+  u32 passed;
+  asm volatile("{ .reg .pred p;\n"
+               "  mbarrier.test_wait.parity.shared::cta.b64 p, [%1], %2;\n"
+               "  selp.u32 %0, 1, 0, p; }"
+               : "=r"(passed)
+               : "r"(barrier), "r"(parity)
+               : "memory");
+  return passed != 0;
+}
+
 // ---- Copies from global to shared memory. Addresses and sizes are multiples of 16.
 
 __device__ inline void bulk_copy(u32 to, const void* from, u32 bytes, u32 barrier) {
@@ -42,6 +53,19 @@ __device__ inline void bulk_copy(u32 to, const void* from, u32 bytes, u32 barrie
           "r"(to),
       "l"(from), "r"(bytes), "r"(barrier)
       : "memory");
+}
+// In the order in which they are written down, so that many can be on their way.
+__device__ inline float4 load_shared(u32 from) {
+  float4 v;
+  asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];"
+               : "=f"(v.x), "=f"(v.y), "=f"(v.z), "=f"(v.w)
+               : "r"(from)
+               : "memory");
+  return v;
+}
+__device__ inline void store_shared(u32 to, u32 a, u32 b, u32 c, u32 d) {
+  asm volatile("st.shared.v4.b32 [%0], {%1, %2, %3, %4};" ::"r"(to), "r"(a), "r"(b), "r"(c), "r"(d)
+               : "memory");
 }
 // What a thread wrote to shared memory, the tensor cores will see. Each writing thread, before its barrier.
 __device__ inline void publish_to_tensor_cores() {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "harness/core/error.hpp"
+#include "harness/device/cuda/tensor_map.hpp"
 #include "variants/conv_transpose3d_residual/convolution.hpp"
 #include "variants/conv_transpose3d_residual/wgmma_passes.hpp"
 #include "variants/conv_transpose3d_residual/wgmma_work.hpp"
@@ -27,6 +28,9 @@ constexpr std::int64_t counter_words = 64;  // of each block of channels
 // Of a batch item. L2 has to hold two or three of them while y passes through it; more was not tried.
 constexpr std::int64_t most_fetched_bytes = 4 << 20;
 
+// What tensor maps hold.
+constexpr std::int64_t most_mapped_stride = std::int64_t{1} << 40;
+
 // As in wgmma_weights.cuh.
 struct Prepared {
   void* weights;
@@ -38,12 +42,13 @@ struct Prepared {
 
 // As in wgmma_block.cuh.
 struct Arguments {
+  TensorMap x_map;
   float* y;
   const float *x, *w, *conv_bias, *b;
   Prepared prepared;
   KernelConvolution s;
   Tiles tiles;
-  std::uint32_t of_block, alike_blocks, fetchers;
+  std::uint32_t of_block, alike_blocks, fetchers, mapped;
 };
 
 // Two halves of fp16 hold float32's contract only under powers of two, which have a `pack` of their own.
@@ -65,8 +70,7 @@ std::int64_t tap_bytes(const WgmmaVariant& variant) {
 
 std::int64_t shared_bytes(const WgmmaVariant& variant, const Configuration& configuration) {
   const std::int64_t head_bytes = scaled(variant) ? 2048 : 1024;
-  const std::int64_t plane =
-      std::int64_t{tile_rows + 1} * tile_channels * tile_columns * element_bytes(variant);
+  const std::int64_t plane = std::int64_t{plane_rows} * tile_channels * tile_columns * 4;
   const auto ring = [&](const char* slots) { return configuration.integer(slots) * plane; };
   const std::int64_t tap = tap_bytes(variant);
   if (!two_kinds(variant)) return head_bytes + all_taps * tap + ring("slots");
@@ -118,8 +122,11 @@ class WgmmaPlan final : public Plan {
           std::int64_t{tiles_.plane_items} *
               (tiles_.runs > 0 ? tiles_.per_run.divisor : tiles_.depth.divisor));
     }
+    // Else elements are loaded one by one.
+    maps_x_ = convolution_.input[2] % 4 == 0 &&
+              convolution_.in_channels * channel_bytes_of_x < most_mapped_stride;
     shape_ = {.blocks = static_cast<std::uint32_t>(blocks),
-              .threads = 384,
+              .threads = 512,
               .dynamic_shared_bytes = static_cast<std::uint32_t>(shared),
               .overlapping = true};
     const auto part_of = [&](std::int64_t bytes) {
@@ -150,19 +157,24 @@ class WgmmaPlan final : public Plan {
     // waited for that. `pack` is an ordinary launch: it starts when all kernels of the pass before have ended and what they
     // wrote is seen.
     for (const Launches& of : launches_) {
-      Arguments arguments = {
-          tensors.output(),
-          tensors.input(tensor_x) + of.pass.first_channel * convolution_.input_positions(),
-          tensors.input(tensor_w) +
-              of.pass.first_channel * convolution_.out_channels * convolution_.taps(),
-          conv_bias_of(convolution_, tensors),
-          tensors.input(tensor_b),
-          prepared_,
-          of.sizes,
-          tiles_,
-          0,
-          static_cast<std::uint32_t>(alike_blocks_),
-          static_cast<std::uint32_t>(aligned ? fetchers_ : 0)};
+      const float* const x =
+          tensors.input(tensor_x) + of.pass.first_channel * convolution_.input_positions();
+      const bool mapped = aligned && maps_x_;
+      Arguments arguments = {mapped ? tensor_map(boxes_of_x(x, of.pass)) : TensorMap{},
+                             tensors.output(),
+                             x,
+                             tensors.input(tensor_w) + of.pass.first_channel *
+                                                           convolution_.out_channels *
+                                                           convolution_.taps(),
+                             conv_bias_of(convolution_, tensors),
+                             tensors.input(tensor_b),
+                             prepared_,
+                             of.sizes,
+                             tiles_,
+                             0,
+                             static_cast<std::uint32_t>(alike_blocks_),
+                             static_cast<std::uint32_t>(aligned ? fetchers_ : 0),
+                             mapped ? 1U : 0U};
       of.pack->launch({.blocks = static_cast<std::uint32_t>(channel_blocks_ * pack_blocks_),
                        .threads = static_cast<std::uint32_t>(pack_threads)},
                       arguments);
@@ -174,6 +186,19 @@ class WgmmaPlan final : public Plan {
   }
 
  private:
+  // A tile's plane is a box: [row][channel][column].
+  TensorBoxes boxes_of_x(const float* x, const Pass& pass) const {
+    const auto unsigned_of = [](std::int64_t count) { return static_cast<std::uint64_t>(count); };
+    const auto [depth, height, width] = convolution_.input;
+    return {.address = x,
+            .extents = {unsigned_of(width), unsigned_of(pass.channels), unsigned_of(height),
+                        unsigned_of(depth), unsigned_of(convolution_.n)},
+            .strides = {unsigned_of(convolution_.input_positions() * 4), unsigned_of(width * 4),
+                        unsigned_of(height * width * 4),
+                        unsigned_of(convolution_.in_channels * convolution_.input_positions() * 4)},
+            .box = {tile_columns, tile_channels, plane_rows, 1, 1}};
+  }
+
   struct Launches {
     Pass pass;
     KernelConvolution sizes;
@@ -188,6 +213,7 @@ class WgmmaPlan final : public Plan {
   std::int64_t pack_blocks_;  // of a block of channels
   std::int64_t alike_blocks_ = 0;
   std::int64_t fetchers_ = 0;
+  bool maps_x_ = false;
   LaunchShape shape_;
   std::vector<Buffer> buffers_;
   Prepared prepared_{};
@@ -217,10 +243,10 @@ bool add_wgmma_variant(const WgmmaVariant& variant) {
   std::vector<Parameter> parameters;
   if (two) {
     parameters = {{"alike_share", integers({50, 52, 53, 54, 55, 56, 58}), "53"},
-                  {"alike_slots", integers({3, 4, 5}), "3"},
-                  {"mixed_slots", integers({4, 6}), scaled(variant) ? "4" : "6"}};
+                  {"alike_slots", integers({3, 4, 5}), "5"},
+                  {"mixed_slots", integers({4, 6}), "6"}};
   } else {
-    parameters = {{"slots", integers({3, 4}), "4"}};
+    parameters = {{"slots", integers({3, 4, 5}), "5"}};
   }
   const std::vector<Parameter> common = {
       {"runs", integers({4, 8, 16, 32}), two && !scaled(variant) ? "16" : "8"},

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "harness/device/cuda/kernels/cache_policy.cuh"
-#include "variants/conv_transpose3d_residual/kept_loads.cuh"
+#include "variants/conv_transpose3d_residual/kept_copies.cuh"
 #include "variants/conv_transpose3d_residual/wgmma_products.cuh"
 
 // What makes y of a thread's sums, and of what was there before.
@@ -11,7 +11,6 @@
 // Of several passes the first starts from the bias, so that all others only add; the last has b + 1 besides. What a
 // channel has is loaded when it is needed, since no register holds it through the products.
 struct Finish {
-  u32 exponents;  // of scaled operands
   struct OfHalf {
     float unscaling, own;  // own: the bias, or b + 1
     __device__ float operator()(float sum, float before) const {
@@ -20,10 +19,10 @@ struct Finish {
       return finishes_y ? c * fmaf(2.0f, c, own) : c;
     }
   };
-  __device__ OfHalf of(u32, const Arguments& a, u32 channel) const {
+  __device__ OfHalf of(u32, const Arguments& a, u32 channel, Exponents exponents) const {
 #if FUSEBENCH_SCALED
     const OfChannel& it = head()->channels[channel % block_channels];
-    return {it.unscaling * power_of_two(exponents & 0xFF), adds_to_y ? it.b_plus_1 : it.conv_bias};
+    return {it.unscaling * power_of_two(exponents.first()), adds_to_y ? it.b_plus_1 : it.conv_bias};
 #else
     const float2 it = __ldcg(a.prepared.coefficients + channel);
     return {1.0f, adds_to_y ? it.y : it.x};
@@ -32,7 +31,6 @@ struct Finish {
 };
 #elif FUSEBENCH_SCALED
 struct Finish {
-  u32 exponents;
   OfChannel channels[2];
   struct OfHalf {
     float unscaling, conv_bias, b_plus_1;
@@ -41,9 +39,9 @@ struct Finish {
       return c * fmaf(2.0f, c, b_plus_1);
     }
   };
-  __device__ OfHalf of(u32 half, const Arguments&, u32) const {
+  __device__ OfHalf of(u32 half, const Arguments&, u32, Exponents exponents) const {
     const OfChannel& of = channels[half];
-    return {of.unscaling * power_of_two(exponents & 0xFF), of.conv_bias, of.b_plus_1};
+    return {of.unscaling * power_of_two(exponents.first()), of.conv_bias, of.b_plus_1};
   }
 };
 #else
@@ -55,7 +53,9 @@ struct Finish {
       return fmaf(sum, fmaf(2.0f, sum, coefficients.x), coefficients.y);
     }
   };
-  __device__ OfHalf of(u32 half, const Arguments&, u32) const { return {coefficients[half]}; }
+  __device__ OfHalf of(u32 half, const Arguments&, u32, Exponents) const {
+    return {coefficients[half]};
+  }
 };
 #endif
 
@@ -103,7 +103,8 @@ __device__ inline float4 load_before(const float* place, u32 count) {
 // of it exists, and rows begin at multiples of 16 bytes.
 template <bool WHOLE>
 __device__ inline void write_item(const Sums& sums, const Arguments& a, const Item& item,
-                                  const Finish& finish_all, u32 out_d, u32 odd_row) {
+                                  const Finish& finish_all, Exponents exponents, u32 out_d,
+                                  u32 odd_row) {
   const Convolution& s = a.s;
   const u32 thread = thread_now();
   const u32 lane = thread % 32;
@@ -117,7 +118,7 @@ __device__ inline void write_item(const Sums& sums, const Arguments& a, const It
               4 * quarter;
 #pragma unroll
   for (u32 half = 0; half < 2; ++half, to += 8 * s.outputs_of_channel) {
-    const auto finish = finish_all.of(half, a, channel + 8 * half);
+    const auto finish = finish_all.of(half, a, channel + 8 * half, exponents);
 #pragma unroll
     for (u32 row = 0; row < tile_rows; ++row) {
       constexpr u32 together = WHOLE ? 4 : 1;

@@ -3,6 +3,25 @@
 
 #include "variants/conv_transpose3d_residual/wgmma_block.cuh"
 
+// The two consumers take turns: products of both at once would take twice as long, while nothing is written. Not of one
+// product an element, which are soon done.
+constexpr bool in_turns = PRODUCTS == 3;
+
+// By a consumer's threads, which meet.
+__device__ inline void begin_products() {
+  if (!in_turns) return;
+  const u32 thread = thread_now();
+  if (thread % warpgroup == 0) {
+    while (atomicCAS(&head()->multiplies, 0u, warpgroup / 32) != 0) {
+      asm volatile("nanosleep.u32 20;" ::: "memory");
+    }
+  }
+  asm volatile("bar.sync %0, 128;" ::"r"(2 + thread / warpgroup) : "memory");
+}
+__device__ inline void end_products() {
+  if (in_turns && thread_now() % 32 == 0) atomicSub(&head()->multiplies, 1u);
+}
+
 // The sums of 4 x 32 positions for one row parity, by column tap.
 struct Sums {
   float tap1[64], tap2[64], tap0[64];
@@ -14,7 +33,8 @@ struct Sums {
 // might be loops.
 
 // By the low word of its descriptor, which offsets of 16 bytes are added to; the high words are all the same.
-__device__ inline u64 matrix_of(u32 low) { return matrix_of_x(0) >> 32 << 32 | low; }
+__device__ inline u64 weights_of(u32 low) { return matrix_of_weights(0) >> 32 << 32 | low; }
+__device__ inline u64 x_of(u32 low) { return matrix_of_x(0) >> 32 << 32 | low; }
 __device__ constexpr u32 in_16(u32 bytes) { return bytes >> 4; }
 
 // Adds what a plane gives to one column tap of a parity, as a group of products, to the sums so far times
@@ -42,10 +62,10 @@ __device__ __forceinline__ void add_to_tap(float (&sum)[64], u32 w, u32 x, u32 e
     const u32 w_high = w + in_16(i / k_steps * row_tap_bytes + i % k_steps * 32);
     const u32 x_high = x + in_16(i / k_steps * row_bytes + i % k_steps * x_step_bytes);
     if (LOWS) {
-      multiply(sum, matrix_of(w_high + in_16(tap_part_bytes)), matrix_of(x_high), add);
-      multiply(sum, matrix_of(w_high), matrix_of(x_high + in_16(row_part_bytes)), 1);
+      multiply(sum, weights_of(w_high + in_16(tap_part_bytes)), x_of(x_high), add);
+      multiply(sum, weights_of(w_high), x_of(x_high + in_16(row_part_bytes)), 1);
     } else {
-      multiply(sum, matrix_of(w_high), matrix_of(x_high), add);
+      multiply(sum, weights_of(w_high), x_of(x_high), add);
     }
     add = 1;
   }
@@ -59,16 +79,14 @@ __device__ __forceinline__ void add_plane(Sums& sums, u32 w, u32 x, u32 exponent
   add_to_tap<LOWS, ROWS, STAGE, 2>(sums.tap0, w, x, exponent);
 }
 
-// The planes have powers of two of their own, whose exponents are in `exponents`: sums are brought from the first one's
-// units to the second's and back.
+// The planes have powers of two of their own, whose exponents are so far apart: sums are brought from the first one's units
+// to the second's and back.
 template <u32 PLANES, u32 ROWS>
-__device__ __forceinline__ void multiply_rows(Sums& sums, u32 w, u32 first, u32 second,
-                                              u32 exponents) {
+__device__ __forceinline__ void multiply_rows(Sums& sums, u32 w, u32 first, u32 second, u32 apart) {
   add_plane<true, ROWS, 0>(sums, w, first, 127);
   if (PLANES == 1) {
     add_plane<false, ROWS, 1>(sums, w, first, 127 - low_bits);
   } else {
-    const u32 apart = (exponents & 0xFF) - (exponents >> 8);
     const u32 w_second = w + in_16(ROWS * row_tap_bytes);
     add_plane<true, ROWS, 1>(sums, w_second, second, 127 + apart);
     add_plane<false, ROWS, 2>(sums, w_second, second, 127 - low_bits);
@@ -84,27 +102,26 @@ __device__ __forceinline__ void multiply_rows(Sums& sums, u32 w, u32 first, u32 
 // one are at the other two.
 __device__ __forceinline__ void multiply_item(Sums& sums, u32 taps, u32 first_plane,
                                               u32 second_plane, u32 planes, u32 rows,
-                                              u32 exponents) {
+                                              Exponents exponents) {
   const u32 w = static_cast<u32>(matrix_of_weights(taps));
   const u32 first = static_cast<u32>(matrix_of_x(first_plane));
   const u32 second = static_cast<u32>(matrix_of_x(second_plane));
-  if (planes == 2) {
-    if (rows == 2) {
-      multiply_rows<2, 2>(sums, w, first, second, exponents);
-    } else {
-      multiply_rows<2, 1>(sums, w, first, second, exponents);
-    }
-  } else if (rows == 2) {
-    multiply_rows<1, 2>(sums, w, first, second, exponents);
+  if (planes * rows == 4) {
+    multiply_rows<2, 2>(sums, w, first, second, exponents.apart());
+  } else if (planes * rows == 2) {
+    // Two rows of a plane are to them as two planes: there is the less code, which the first item waits for.
+    const bool two_planes = planes == 2;
+    multiply_rows<2, 1>(sums, w, first, two_planes ? second : first + in_16(row_bytes),
+                        two_planes ? exponents.apart() : 0);
   } else {
-    multiply_rows<1, 1>(sums, w, first, second, exponents);
+    multiply_rows<1, 1>(sums, w, first, second, 0);
   }
 }
 #else
 // Of one parity. `taps` is the shared address of its weights; the item's plane and, where `planes` is 2, the next
 // one are at the other two.
 __device__ inline void multiply_item(Sums& sums, u32 taps, u32 first_plane, u32 second_plane,
-                                     u32 planes, u32 rows, u32) {
+                                     u32 planes, u32 rows, Exponents) {
   wgmma_begin();
   u32 add = 0;
 #pragma unroll 1

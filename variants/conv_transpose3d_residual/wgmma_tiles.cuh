@@ -20,8 +20,14 @@
 //
 // An item's outputs are of four parities, 2 (plane is odd) + (row is odd), which take 1, 2, 2 and 4 row taps of 3
 // column taps each. All weights in two halves leave no shared memory for x; so a block then does parities 0 and 3
-// (plane and row alike) or 1 and 2 (mixed): 15 or 12 taps, and as many outputs. Beside the weights is a ring of planes
-// (5 rows each), which one warpgroup fills and two empty.
+// (plane and row alike) or 1 and 2 (mixed): 15 or 12 taps, and as many outputs.
+//
+// Beside the weights is a ring of planes (5 rows each). Their way through a block:
+//
+//     x --bulk copy--> slot, raw --split in place--> slot, full --products--> registers --> y
+//       a thread fetches        seven warps split        two warpgroups consume, in turns
+//
+// with a barrier for each step of each slot: raw, full, empty.
 #pragma once
 
 #include "variants/conv_transpose3d_residual/convolution.cuh"
@@ -30,8 +36,11 @@
 #include "variants/conv_transpose3d_residual/wgmma_work.hd.hpp"
 
 constexpr u32 parts = PRODUCTS == 3 ? 2 : 1;  // high halves, low halves
-constexpr u32 row_part_bytes = tile_channels * tile_columns * element_bytes;
-constexpr u32 row_bytes = parts * row_part_bytes;
+// A slot of the ring holds a plane as it is in x, [row][channel][column], then as tensor cores take it: in the same bytes of
+// each 8 channels of a row their high halves, then their low ones; of TF32 of each row [column][channel].
+constexpr u32 channels_8_bytes = 8 * tile_columns * 4;
+constexpr u32 row_part_bytes = channels_8_bytes / 2;
+constexpr u32 row_bytes = tile_channels * tile_columns * 4;
 constexpr u32 plane_bytes = plane_rows * row_bytes;
 constexpr u32 tap_part_bytes = block_channels * tile_channels * element_bytes;
 constexpr u32 tap_bytes = parts * tap_part_bytes;
@@ -78,9 +87,11 @@ constexpr u32 x_step_bytes = 32;
 __device__ inline u64 matrix_of_weights(u32 address) { return matrix_128(address); }
 __device__ inline u64 matrix_of_x(u32 address) { return matrix_128(address); }
 #else
-constexpr u32 x_step_bytes = 16 * tile_columns * 2;
+constexpr u32 x_step_bytes = 2 * channels_8_bytes;
 __device__ inline u64 matrix_of_weights(u32 address) { return matrix_64(address, 16, 512); }
-__device__ inline u64 matrix_of_x(u32 address) { return matrix_64(address, row_bytes, 512); }
+__device__ inline u64 matrix_of_x(u32 address) {
+  return matrix_64(address, row_bytes, channels_8_bytes);
+}
 #endif
 
 // Blocks are of two kinds, or all of one that does everything.
@@ -105,18 +116,19 @@ struct OfChannel {
   u32 exponent;
 };
 
-constexpr u32 most_slots = 8;                               // of the ring
+constexpr u32 most_slots = 8;  // of the ring
+constexpr u32 late_room = 3;   // planes in a block at most when it takes a single item
 constexpr u32 head_bytes = FUSEBENCH_SCALED ? 2048 : 1024;  // barriers and what the slots hold
 struct Head {
+  u64 raw[most_slots];
   u64 full[most_slots];
   u64 empty[most_slots];
   u64 weights;
-  int held[most_slots];  // the item that begins in the slot's plane, or one of what is below
-  int segment[2];        // for handing a number from one producer thread to the others
+  u32 multiplies;         // warps of the consumer whose products go on
+  u32 held[most_slots];   // see below
+  u32 place[most_slots];  // the item whose plane it is
 #if FUSEBENCH_SCALED
-  // In the slot's plane, by each of the producer's warps.
-  u32 largest[most_slots][4];
-  u32 smallest_less_1[most_slots][4];
+  Magnitudes met[8];  // by each of the splitting warps
   // The exponent field of what products with the slot's plane are multiplied by; or unusable.
   u32 exponent[most_slots];
   u32 least_exponent, greatest_exponent;  // of the channels' unscaling
@@ -125,8 +137,10 @@ struct Head {
 };
 static_assert(sizeof(Head) <= head_bytes);
 static_assert(block_slots(false) <= most_slots && block_slots(true) <= most_slots);
-constexpr u32 unusable = ~0u;
-constexpr int no_more = -1;
-constexpr int second_plane_only = -2;
-// Added to an item that both consumers do, half of the parities each.
-constexpr int halved_item = 1 << 30;
+constexpr u32 unusable = 0xFFFF;
+// What a slot holds: the item that begins in its plane, or `second_plane_only`, and these flags.
+constexpr u32 item_bits = most_items - 1;
+constexpr u32 second_plane_only = item_bits;
+constexpr u32 scale_changed = most_items;    // from the plane before
+constexpr u32 halved_item = 2 * most_items;  // both consumers do it, half of the parities each
+constexpr u32 no_more = 4 * most_items;

@@ -12,9 +12,9 @@ Tiles tiles_of(const ConvTranspose3d& sizes) {
   const std::int64_t row_tiles = pieces(sizes.input[1], tile_rows);
   const std::int64_t w = sizes.input[2];
   const std::int64_t column_tiles =
-      w <= tile_columns ? 1 : 1 + pieces(w - tile_columns, tile_columns - 1);
+      w <= tile_columns ? 1 : 1 + pieces(w - tile_columns, column_step);
   const std::int64_t stacks = sizes.n * row_tiles * column_tiles;
-  if (stacks * d > most_items) {
+  if (stacks * d >= most_items) {
     throw Unavailable("{} tiles are more than the kernel counts", stacks * d);
   }
   Tiles tiles;

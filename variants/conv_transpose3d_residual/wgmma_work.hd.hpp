@@ -12,9 +12,9 @@ constexpr unsigned tile_rows = 4;
 constexpr unsigned tile_columns = 32;
 constexpr unsigned plane_rows = tile_rows + 1;
 /// Of a row that does not fit one tile each tile leaves its last column, whose neighbour it does not have, to
-/// the next.
-constexpr unsigned column_step = tile_columns - 1;
-constexpr unsigned most_items = 1U << 30U;
+/// the next; and three more, since bulk copies begin at multiples of 16 bytes.
+constexpr unsigned column_step = tile_columns - 4;
+constexpr unsigned most_items = 1U << 29U;  ///< a word has three bits beside an item's number
 
 /// The tiles of a problem, and how blocks take them. An item is a tile of 4 rows of 32 positions in one plane, and the
 /// outputs that begin there. Items that follow each other in depth are a stack; a block reads each plane of a run of

@@ -38,6 +38,12 @@ class DriverApi {
   /// Throws Error naming the call and the driver's message; Unavailable when memory ran out.
   void check(CUresult result, const char* call) const;
 
+  /// A function that is not in the table. Throws Unavailable when the driver does not have it.
+  template <typename Function>
+  [[nodiscard]] Function symbol(const char* name) const {
+    return library_.symbol<Function>(name);
+  }
+
  private:
   DynamicLibrary library_;
 

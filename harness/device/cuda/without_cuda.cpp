@@ -3,6 +3,7 @@
 #include "harness/device/call_clock.hpp"
 #include "harness/device/cuda/compiler.hpp"
 #include "harness/device/cuda/cuda_device.hpp"
+#include "harness/device/cuda/tensor_map.hpp"
 
 namespace fusebench {
 namespace {
@@ -17,6 +18,7 @@ DeviceStatus probe_cuda() { return {std::nullopt, reason}; }
 std::unique_ptr<Device> open_cuda(const DeviceOptions&) { throw Unavailable(reason); }
 std::unique_ptr<CallClock> make_cuda_call_clock(CudaDevice&) { throw Unavailable(reason); }
 void tell_profiler(bool) {}
+TensorMap tensor_map(const TensorBoxes&) { throw Unavailable(reason); }
 std::string compiler_version() { throw Unavailable(reason); }
 std::string compiler_options(const KernelSpec&, const Architecture&) { throw Unavailable(reason); }
 CompiledKernel compile_kernel(const KernelSpec&, const Architecture&, const std::string&) {
