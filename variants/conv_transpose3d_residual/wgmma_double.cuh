@@ -105,11 +105,11 @@ __device__ __forceinline__ void consume(const Arguments& a, bool mixed) {
       // kernel's start comes slowly when it is first run, and every block waits for it.
       const auto halves = [&] { return !FUSEBENCH_SCALED || exponents.usable(); };
       if (halves() && whole) {
-        write_item<true>(sums, a, item, finish, exponents, out_d, odd_row);
+        write_item<true>(sums, a, item, finish, exponents, index, out_d, odd_row);
       }
       if (!(halves() && whole)) {
         if (halves()) {
-          write_item<false>(sums, a, item, finish, exponents, out_d, odd_row);
+          write_item<false>(sums, a, item, finish, exponents, index, out_d, odd_row);
         } else {
           write_item_directly(a, item, out_d, odd_row);
         }

@@ -99,12 +99,24 @@ __device__ inline float4 load_before(const float* place, u32 count) {
   return before;
 }
 
+// Of a thread in an item, found anew: the last pass has no registers that keep it from the item's beginning.
+__device__ inline float* place_of_second_half(const Arguments& a, u32 index, u32 odd_plane,
+                                              u32 odd_row) {
+  asm volatile("" : "+r"(index));
+  const Item item = item_at(a.tiles, index);
+  const u32 thread = thread_now();
+  const u32 channel =
+      a.of_block * block_channels + thread % warpgroup / 32 * 16 + thread % 32 / 4 + 8;
+  return a.y + place_of(a.s, item.n, channel, 2 * item.d + odd_plane, 2 * item.h0 + odd_row,
+                        2 * item.w0 + thread % 4 * 4);
+}
+
 // A thread's part of y: two channels, 8 apart, and in each row of the tile four times four columns. WHOLE: all
 // of it exists, and rows begin at multiples of 16 bytes.
 template <bool WHOLE>
 __device__ inline void write_item(const Sums& sums, const Arguments& a, const Item& item,
-                                  const Finish& finish_all, Exponents exponents, u32 out_d,
-                                  u32 odd_row) {
+                                  const Finish& finish_all, Exponents exponents, u32 index,
+                                  u32 out_d, u32 odd_row) {
   const Convolution& s = a.s;
   const u32 thread = thread_now();
   const u32 lane = thread % 32;
@@ -118,6 +130,7 @@ __device__ inline void write_item(const Sums& sums, const Arguments& a, const It
               4 * quarter;
 #pragma unroll
   for (u32 half = 0; half < 2; ++half, to += 8 * s.outputs_of_channel) {
+    if (PASS == 3 && half == 1) to = place_of_second_half(a, index, out_d % 2, odd_row);
     const auto finish = finish_all.of(half, a, channel + 8 * half, exponents);
 #pragma unroll
     for (u32 row = 0; row < tile_rows; ++row) {
