@@ -132,7 +132,8 @@ class ConvTranspose3dResidual final : public Operator {
                                 "n=1,ci=16,co=64,d=1,h=1,w=1", "n=1,ci=32,co=64,d=2,h=3,w=33",
                                 "n=2,ci=48,co=128,d=1,h=5,w=17", "n=3,ci=16,co=24,d=2,h=2,w=32",
                                 "n=2,ci=33,co=8,d=2,h=2,w=5", "n=1,ci=64,co=24,d=2,h=3,w=7",
-                                "n=1,ci=65,co=64,d=1,h=4,w=32", "n=1,ci=97,co=70,d=2,h=3,w=3"}),
+                                "n=1,ci=65,co=64,d=1,h=4,w=32", "n=1,ci=97,co=70,d=2,h=3,w=3",
+                                "n=2,ci=32,co=64,d=3,h=5,w=4"}),
                       parsed({"n=1,ci=8,co=4,d=2,h=3,w=4,k=2,s=2", "n=1,ci=3,co=5,d=4,h=4,w=4,k=3",
                               "n=2,ci=3,co=2,d=3,h=2,w=5,k=1", all_different,
                               "n=1,ci=4,co=6,d=3,h=4,w=3,k=3,s=2,p=2,op=1,dil=2,g=2,bias=0"}));
@@ -168,7 +169,8 @@ class ConvTranspose3dResidual final : public Operator {
     return joined(
         doubling({"n=2,ci=16,co=64,d=2,h=3,w=9", "n=1,ci=32,co=64,d=2,h=2,w=32",
                   "n=2,ci=5,co=7,d=3,h=3,w=3", "n=1,ci=1,co=24,d=9,h=8,w=8",
-                  "n=1,ci=66,co=8,d=2,h=3,w=5"}),
+                  "n=1,ci=66,co=8,d=2,h=3,w=5", "n=1,ci=1,co=4,d=192,h=8,w=8",
+                  "n=1,ci=1,co=4,d=96,h=8,w=9", "n=1,ci=33,co=4,d=96,h=8,w=8"}),
         parsed({"n=1,ci=4,co=6,d=3,h=3,w=5,kd=2,kh=3,kw=4,sd=1,sh=2,sw=3,ph=1,pw=2,oph=1"}));
   }
 

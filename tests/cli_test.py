@@ -192,7 +192,7 @@ class Compile(Case):
         self.assertEqual(len(rows), len(macros))
         self.assertLess(len(rows), found["configurations"])
 
-    def test_a_problem_of_many_input_channels_takes_kernels_of_three_passes_and_none_of_them_spills(self) -> None:
+    def test_a_problem_takes_the_kernels_of_its_passes_and_none_of_them_spills(self) -> None:
         # What a consumer spills is read back behind its stores: docs/fused_kernel.md.
         sizes = "n=1,ci={},co=64,d=2,h=2,w=2,k=3,s=2,p=1,op=1"
         options = ("compile", "--json", "--arch", "sm_90a", "--operator", "conv_transpose3d_residual",
@@ -205,6 +205,9 @@ class Compile(Case):
         self.assertEqual(Counter((row["kernel"], row["spill bytes"], row["result"]) for row in rows),
                          {(f"{kernel}_{kind}", "0", "compiled"): 5 for kernel in ("pack", "convolve")
                           for kind in ("first", "middle", "last")})
+        result = call(PROGRAM, *options, "--problem", sizes.format(32), timeout=600)
+        self.assertEqual(Counter((row["kernel"], row["spill bytes"], row["result"]) for row in json.loads(result.stdout)),
+                         {(kernel, "0", "compiled"): 5 for kernel in ("pack", "convolve")})
         result = call(PROGRAM, "compile", "--json", "--arch", "sm_90a", "--filter", " cuda_wgmma_bf16x3$", "--configuration",
                       "keep_x=*,store=*", "--problem", sizes.format(96), timeout=600)
         self.assertEqual(Counter((row["spill bytes"], row["result"]) for row in json.loads(result.stdout)), {("0", "compiled"): 24})

@@ -1,4 +1,4 @@
-// Copies of x, which stays in L2 while y passes through it (KEEP_X), and prefetches.
+// Copies of x, which with KEEP_X stays in L2 while y passes through it, and prefetches of x and y.
 #pragma once
 
 #include "harness/device/cuda/tensor_map.hd.hpp"

@@ -34,17 +34,6 @@ __device__ inline void barrier_wait(u32 barrier, u32 parity) {
   }
 }
 
-__device__ inline bool barrier_passed(u32 barrier, u32 parity) {
-  u32 passed;
-  asm volatile("{ .reg .pred p;\n"
-               "  mbarrier.test_wait.parity.shared::cta.b64 p, [%1], %2;\n"
-               "  selp.u32 %0, 1, 0, p; }"
-               : "=r"(passed)
-               : "r"(barrier), "r"(parity)
-               : "memory");
-  return passed != 0;
-}
-
 // ---- Copies from global to shared memory. Addresses and sizes are multiples of 16.
 
 __device__ inline void bulk_copy(u32 to, const void* from, u32 bytes, u32 barrier) {

@@ -11,7 +11,8 @@
 
 constexpr u32 warpgroup = 128;
 // A block: two consuming warpgroups, then warps that split planes of x, and at the end one of which a thread fetches them.
-// Those of TF32 split a row together, 8 channels each; others whatever 8 channels of whatever row are next.
+// Those of TF32 split a row together, 8 channels each; seven others take 8 channels of a row each, then those that are seven
+// further.
 constexpr u32 all_threads = 4 * warpgroup;
 constexpr u32 first_splitter = 2 * warpgroup;
 constexpr u32 splitters = 32 * (FUSEBENCH_TF32 ? 4 : 7);
@@ -32,6 +33,8 @@ struct Arguments {
   u32 fetchers;      // see fetch_next_batch
   u32 mapped;        // else x is no tensor that bulk copies take
 };
+
+static_assert(sizeof(Arguments) == 448, "as in wgmma_double.cpp");
 
 extern __shared__ __align__(1024) unsigned char shared[];
 __device__ inline Head* head() { return reinterpret_cast<Head*>(shared); }

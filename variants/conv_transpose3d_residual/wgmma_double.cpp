@@ -51,6 +51,8 @@ struct Arguments {
   std::uint32_t of_block, alike_blocks, fetchers, mapped;
 };
 
+static_assert(sizeof(Arguments) == 448);
+
 // Two halves of fp16 hold float32's contract only under powers of two, which have a `pack` of their own.
 bool scaled(const WgmmaVariant& variant) {
   return variant.format == WgmmaFormat::fp16 && variant.products == 3;
@@ -123,7 +125,7 @@ class WgmmaPlan final : public Plan {
               (tiles_.runs > 0 ? tiles_.per_run.divisor : tiles_.depth.divisor));
     }
     // Else elements are loaded one by one.
-    maps_x_ = convolution_.input[2] % 4 == 0 &&
+    maps_x_ = have_tensor_maps() && convolution_.input[2] % 4 == 0 &&
               convolution_.in_channels * channel_bytes_of_x < most_mapped_stride;
     shape_ = {.blocks = static_cast<std::uint32_t>(blocks),
               .threads = 512,

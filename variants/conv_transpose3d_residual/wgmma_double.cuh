@@ -40,8 +40,8 @@ __device__ __forceinline__ void consume(const Arguments& a, bool mixed) {
 #endif
     return word;
   };
-  // Items alternate between the two warpgroups, where they are not halved: even in a warpgroup's own turn. Uniform, or
-  // wgmma is serialised.
+  // Items alternate between the two warpgroups, where they are not halved: each takes those at which its own `turn` is even.
+  // Uniform, or wgmma is serialised.
   u32 turn = __shfl_sync(~0u, threadIdx.x / warpgroup, 0);
   barrier_wait(shared_address(&head()->weights), 0);
   for (;;) {
@@ -101,8 +101,8 @@ __device__ __forceinline__ void consume(const Arguments& a, bool mixed) {
       const bool whole = item.h0 + tile_rows <= a.s.input[1] && a.s.input[2] == tile_columns &&
                          (a.of_block + 1) * block_channels <= a.s.out_channels &&
                          (reinterpret_cast<u64>(a.y) & 15) == 0;
-      // In this form ptxas puts the first of the three right behind the products. Code that lies more than 64 KB from the
-      // kernel's start comes slowly when it is first run, and every block waits for it.
+      // Two ifs, not one with an else: so ptxas puts the first of the three right behind the products. Code that lies more than
+      // 64 KB from the kernel's start comes slowly when it is first run, and every block waits for it.
       const auto halves = [&] { return !FUSEBENCH_SCALED || exponents.usable(); };
       if (halves() && whole) {
         write_item<true>(sums, a, item, finish, exponents, index, out_d, odd_row);

@@ -205,6 +205,7 @@ __device__ inline void write_item_directly(const Arguments& a, const Item& item,
   if (one_of_several) __syncwarp();
 }
 
+#if !FUSEBENCH_SCALED
 // All of it, for weights and biases that `pack` found unusual.
 __device__ inline void write_all_directly(const Arguments& a) {
   const Convolution& s = a.s;
@@ -222,3 +223,4 @@ __device__ inline void write_all_directly(const Arguments& a) {
                    line % s.output[1], position - u64(line) * s.output[2]);
   }
 }
+#endif

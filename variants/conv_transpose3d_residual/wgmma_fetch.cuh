@@ -22,7 +22,7 @@ __device__ inline void fetch_next_batch(const Arguments& a, const Segment& segme
 
 static_assert(column_step % 4 == 0, "bulk copies begin at multiples of 16 bytes");
 
-// Begins to bring a segment's plane to an empty slot.
+// Begins to bring a segment's plane to an empty slot; where x is not mapped it is only announced, for those that split it.
 __device__ inline void fetch_plane(const Arguments& a, bool mixed, const Segment& segment,
                                    const Item& item, u32 plane, u32 slot) {
   const u32 raw_barrier = Ring::raw_barrier_of(slot);
@@ -39,7 +39,8 @@ __device__ inline void fetch_plane(const Arguments& a, bool mixed, const Segment
   }
 }
 
-// The first segment's planes, while the kernel before still runs; how many. That one does not touch x.
+// The first segment's planes, while the kernel before still runs; how many. x is there already: that kernel does not write it,
+// and is an ordinary launch, so whatever did has ended.
 __device__ inline u32 fetch_first_planes(const Arguments& a, bool mixed) {
   const Segment segment = segment_at(a.tiles, first_number(a, mixed));
   const Item item = item_at(a.tiles, segment.first);
@@ -83,6 +84,7 @@ __device__ inline void fetch(const Arguments& a, bool mixed) {
       ring.advance(mixed);
       if (++planes > late_room) leaving.advance(mixed);
     }
+    // Behind the segment's own planes, which are needed first.
     if (!mixed) fetch_next_batch(a, segment, item.n);
     // A single item is taken when there is hardly anything left to do: the later, the less a slow block holds back.
     if (segment.halved && planes >= late_room) {

@@ -11,7 +11,7 @@ constexpr u32 low_bits = 11;
 constexpr float low_scale = 1 << low_bits;
 constexpr float least_scaled = 0x1p-14f;
 constexpr float end_of_scaled = 65504.0f;  // whose rest, 2^11 times larger, is no more than 2^15
-constexpr u32 first_exponent = 127 - 14;   // of unscaling, for magnitudes below 4
+constexpr u32 first_exponent = 127 - 13;   // of unscaling, for magnitudes below 7.99
 
 // 2^(exponent - 127); 0 gives 2^-127, a subnormal.
 __device__ inline float power_of_two(u32 exponent) {

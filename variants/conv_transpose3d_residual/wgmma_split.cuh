@@ -31,11 +31,21 @@ __device__ inline void bring_unit(const Arguments& a, u32 place, u32 unit, u32 t
   const float* from = a.x + (u64(item.n) * s.in_channels + in) * s.positions +
                       (u64(item.d) * s.input[1] + row) * s.input[2] + item.w0 + column;
   const u32 channels = row < s.input[1] && item.w0 + column < s.input[2] ? channels_of_pass(s) : 0;
+  // As many on their way at once as there are registers for: each waits behind the stores of y.
+  constexpr u32 together = FUSEBENCH_SCALED ? 2 : 8;
 #pragma unroll 1
-  for (u32 i = 0; i < 8; ++i, from += s.positions) {
-    const float value = in + i < channels ? __ldg(from) : 0.0f;
-    asm volatile("st.shared.f32 [%0], %1;" ::"r"(to + swizzled_128(i, column * 4)), "f"(value)
-                 : "memory");
+  for (u32 i = 0; i < 8; i += together) {
+    float values[together];
+#pragma unroll
+    for (u32 j = 0; j < together; ++j, from += s.positions) {
+      values[j] = in + i + j < channels ? __ldg(from) : 0.0f;
+    }
+#pragma unroll
+    for (u32 j = 0; j < together; ++j) {
+      asm volatile("st.shared.f32 [%0], %1;" ::"r"(to + swizzled_128(i + j, column * 4)),
+                   "f"(values[j])
+                   : "memory");
+    }
   }
   __syncwarp();
 }
@@ -120,7 +130,7 @@ __device__ inline u32 exponent_for(const Magnitudes& mine) {
                                                                           : unusable;
 }
 
-// For magnitudes below 4.
+// For magnitudes below 8, as those of normally distributed x are.
 __device__ inline u32 first_guess() {
   return usable_exponent(first_exponent) ? first_exponent : unusable;
 }

@@ -25,7 +25,7 @@
 // Beside the weights is a ring of planes (5 rows each). Their way through a block:
 //
 //     x --bulk copy--> slot, raw --split in place--> slot, full --products--> registers --> y
-//       a thread fetches        seven warps split        two warpgroups consume, in turns
+//       a thread fetches          warps split            two warpgroups consume, in turns
 //
 // with a barrier for each step of each slot: raw, full, empty.
 #pragma once
@@ -117,7 +117,7 @@ struct OfChannel {
 };
 
 constexpr u32 most_slots = 8;  // of the ring
-constexpr u32 late_room = 3;   // planes in a block at most when it takes a single item
+constexpr u32 late_room = 3;   // fewer planes than this are in a block when it takes a single item
 constexpr u32 head_bytes = FUSEBENCH_SCALED ? 2048 : 1024;  // barriers and what the slots hold
 struct Head {
   u64 raw[most_slots];
@@ -137,6 +137,7 @@ struct Head {
 };
 static_assert(sizeof(Head) <= head_bytes);
 static_assert(block_slots(false) <= most_slots && block_slots(true) <= most_slots);
+static_assert(block_slots(false) >= late_room && block_slots(true) >= late_room);
 constexpr u32 unusable = 0xFFFF;
 // What a slot holds: the item that begins in its plane, or `second_plane_only`, and these flags.
 constexpr u32 item_bits = most_items - 1;

@@ -3,7 +3,7 @@
 
 namespace fusebench {
 
-/// Made by CudaDevice::tensor_map. A kernel takes it in a parameter that is a __grid_constant__.
+/// Made by tensor_map() of tensor_map.hpp. A kernel takes it in a parameter that is a __grid_constant__.
 struct alignas(64) TensorMap {
   unsigned long long words[16];
 };

@@ -18,6 +18,7 @@ DeviceStatus probe_cuda() { return {std::nullopt, reason}; }
 std::unique_ptr<Device> open_cuda(const DeviceOptions&) { throw Unavailable(reason); }
 std::unique_ptr<CallClock> make_cuda_call_clock(CudaDevice&) { throw Unavailable(reason); }
 void tell_profiler(bool) {}
+bool have_tensor_maps() { return false; }
 TensorMap tensor_map(const TensorBoxes&) { throw Unavailable(reason); }
 std::string compiler_version() { throw Unavailable(reason); }
 std::string compiler_options(const KernelSpec&, const Architecture&) { throw Unavailable(reason); }
