@@ -23,12 +23,9 @@ __device__ inline void fetch_line_once(const void* from) {
 }
 // To L2, to stay there: a multiple of 16 bytes at one of 16.
 __device__ inline void fetch_bytes(const void* from, u32 bytes) {
-#if KEEP_X
-  asm volatile("cp.async.bulk.prefetch.L2.global.L2::cache_hint [%0], %1, %2;" ::"l"(from),
+  asm volatile("cp.async.bulk.prefetch.L2.global" FUSEBENCH_KEPT
+               " [%0], %1" FUSEBENCH_POLICY(2) ";" ::"l"(from),
                "r"(bytes), "l"(keep_policy()));
-#else
-  asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(from), "r"(bytes));
-#endif
 }
 // To shared memory, asynchronously: the box of a tensor map that begins at these coordinates, to a multiple of 128 bytes.
 // What the tensor does not have is zeros there.
