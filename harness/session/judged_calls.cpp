@@ -15,8 +15,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::uint64_t contents_stream = 0xC047;
-constexpr double clock_slack_ns = 40'000;  // what a clock of a busy host errs
-constexpr double longest_way_ns = 300'000;
+constexpr double clock_slack_ns = 40'000;   // what a clock of a busy host errs
+constexpr double longest_way_ns = 300'000;  // a host that takes longer stumbled on it
 
 // Often at first, since a slow candidate is timed few times.
 bool is_timed_by_the_judge(std::uint64_t call) {
@@ -68,14 +68,17 @@ TwiceTimed JudgedCalls::cold_twice_timed() {
   Clock::time_point start = Clock::now();
   const auto about_to_run = [&] { start = Clock::now(); };
   prepare();
-  // With caches as cold as the call finds them, and right before it, since it changes. A host that stumbled
-  // makes no allowance.
-  candidate_->sample_nothing(about_to_run);
-  const double way = std::min(wall_ns_since(start), longest_way_ns);
+  // With caches as cold as the call finds them, and right before it, since it changes.
+  double way = 0.0;
+  int ways = 0;
+  do {
+    candidate_->sample_nothing(about_to_run);
+    way = wall_ns_since(start);
+  } while (way > longest_way_ns && ++ways < 10);
   const Lap lap = candidate_->sample(about_to_run);
   const double wall = wall_ns_since(start);
   judge();
-  return {wall - way, lap.ns};
+  return {wall, std::min(way, longest_way_ns), lap.ns};
 }
 
 double JudgedCalls::back_to_back(int count) {

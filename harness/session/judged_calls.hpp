@@ -27,8 +27,7 @@ class JudgedCalls {
               std::uint64_t seed);
 
   [[nodiscard]] Lap cold();
-  /// A cold call by the judge's own clock too, less what the word to go and the answer take on their way; to
-  /// the candidate it is a call like any other.
+  /// A cold call by the judge's own clock too; to the candidate it is a call like any other.
   [[nodiscard]] TwiceTimed cold_twice_timed();
   /// Those made while others were timed: before the 1st, 2nd, 4th, 8th and every 16th, so that a host that is
   /// slow for a while slows both.
