@@ -1,9 +1,44 @@
 // Hopper's instructions for asynchronous tensor-core work, behind small names: barriers that count arrivals
-// and bytes, bulk copies, matrix descriptors, wgmma. For sm_90a.
+// and bytes, named barriers, bulk copies, wgmma. For sm_90a.
 #pragma once
 
 #include "variants/conv_transpose3d_residual/convolution.cuh"
 #include "variants/conv_transpose3d_residual/tensor_core.cuh"
+#include "variants/conv_transpose3d_residual/wgmma_matrices.cuh"
+
+// ---- threadIdx.x and blockIdx.x, asked for here: what derives from them would else be kept from the kernel's start, in
+// registers that there are not.
+
+__device__ inline u32 thread_now() {
+  u32 thread;
+  asm volatile("mov.u32 %0, %%tid.x;" : "=r"(thread));
+  return thread;
+}
+__device__ inline u32 block_now() {
+  u32 block;
+  asm volatile("mov.u32 %0, %%ctaid.x;" : "=r"(block));
+  return block;
+}
+
+// ---- Named barriers, at which some of a block's threads meet, whole warps. `id` is from 1 to 15.
+
+template <u32 THREADS>
+__device__ inline void named_barrier_sync(u32 id) {
+  asm volatile("bar.sync %0, %1;" ::"r"(id), "n"(THREADS) : "memory");
+}
+// Whether it is so for any of them.
+template <u32 THREADS>
+__device__ inline bool named_barrier_or(u32 id, bool here) {
+  u32 any;
+  asm volatile("{ .reg .pred p, q;\n setp.ne.u32 p, %1, 0;\n"
+               "barrier.cta.red.or.pred q, %2, %3, p;\n selp.u32 %0, 1, 0, q; }"
+               : "=r"(any)
+               : "r"(u32(here)), "r"(id), "n"(THREADS)
+               : "memory");
+  return any != 0;
+}
+// Some 20 ns, while waiting for another thread.
+__device__ inline void sleep_briefly() { asm volatile("nanosleep.u32 20;" ::: "memory"); }
 
 // ---- mbarrier: a phase ends when `arrivals` threads have arrived and all expected bytes have come.
 
@@ -56,6 +91,9 @@ __device__ inline void store_shared(u32 to, u32 a, u32 b, u32 c, u32 d) {
   asm volatile("st.shared.v4.b32 [%0], {%1, %2, %3, %4};" ::"r"(to), "r"(a), "r"(b), "r"(c), "r"(d)
                : "memory");
 }
+__device__ inline void store_shared(u32 to, u32 a) {
+  asm volatile("st.shared.b32 [%0], %1;" ::"r"(to), "r"(a) : "memory");
+}
 // What a thread wrote to shared memory, the tensor cores will see. Each writing thread, before its barrier.
 __device__ inline void publish_to_tensor_cores() {
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
@@ -79,29 +117,6 @@ __device__ inline void release_registers() {
 template <u32 COUNT>
 __device__ inline void claim_registers() {
   asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(COUNT));
-}
-
-// ---- Matrices in shared memory, rows of 64 bytes whose 16-byte pieces are swizzled: piece p of row r
-// stands at p ^ (r / 2 % 4).
-
-__device__ inline u32 swizzled_64(u32 row, u32 byte) {
-  return row * 64 + (((byte >> 4) ^ (row >> 1)) & 3) * 16 + (byte & 15);
-}
-// `leading` and `stride` are the descriptor's two byte offsets, from one core matrix to the next along the
-// matrix's contiguous dimension and across it.
-__device__ inline u64 matrix_64(u32 address, u32 leading, u32 stride) {
-  return u64((address & 0x3FFFF) >> 4) | u64(leading >> 4) << 16 | u64(stride >> 4) << 32 |
-         2ULL << 62;
-}
-// The matrix `bytes` further on.
-__device__ inline u64 moved(u64 matrix, u32 bytes) { return matrix + (bytes >> 4); }
-
-// Rows of 128 bytes, 8 rows after 8: piece p of row r stands at p ^ (r % 8). K is contiguous.
-__device__ inline u32 swizzled_128(u32 row, u32 byte) {
-  return row * 128 + (((byte >> 4) ^ row) & 7) * 16 + (byte & 15);
-}
-__device__ inline u64 matrix_128(u32 address) {
-  return u64((address & 0x3FFFF) >> 4) | 1ULL << 16 | u64(1024 >> 4) << 32 | 1ULL << 62;
 }
 
 // ---- wgmma: D[64 x 128] (+)= A[64 x 16] B[16 x 128], by the four warps of a warpgroup.

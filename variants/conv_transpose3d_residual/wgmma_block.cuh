@@ -40,20 +40,8 @@ extern __shared__ __align__(1024) unsigned char shared[];
 __device__ inline Head* head() { return reinterpret_cast<Head*>(shared); }
 __device__ inline u32 weights_address() { return shared_address(shared) + head_bytes; }
 
-// threadIdx.x, asked for here: what derives from it would else be kept from the kernel's start, in registers that there
-// are not.
-__device__ inline u32 thread_now() {
-  u32 thread;
-  asm volatile("mov.u32 %0, %%tid.x;" : "=r"(thread));
-  return thread;
-}
-
-// Whether the block is of the mixed kind, asked for here for the same reason.
-__device__ inline bool mixed_now(const Arguments& a) {
-  u32 block;
-  asm volatile("mov.u32 %0, %%ctaid.x;" : "=r"(block));
-  return block >= a.alike_blocks;
-}
+// Whether the block is of the mixed kind.
+__device__ inline bool mixed_now(const Arguments& a) { return block_now() >= a.alike_blocks; }
 
 // Of a kind each block's first segment has its own number; the others are taken from a counter.
 __device__ inline u32 first_number(const Arguments& a, bool mixed) {

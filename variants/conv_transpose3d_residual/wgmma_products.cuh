@@ -12,11 +12,9 @@ __device__ inline void begin_products() {
   if (!in_turns) return;
   const u32 thread = thread_now();
   if (thread % warpgroup == 0) {
-    while (atomicCAS(&head()->multiplies, 0u, warpgroup / 32) != 0) {
-      asm volatile("nanosleep.u32 20;" ::: "memory");
-    }
+    while (atomicCAS(&head()->multiplies, 0u, warpgroup / 32) != 0) sleep_briefly();
   }
-  asm volatile("bar.sync %0, 128;" ::"r"(2 + thread / warpgroup) : "memory");
+  named_barrier_sync<warpgroup>(2 + thread / warpgroup);
 }
 __device__ inline void end_products() {
   if (in_turns && thread_now() % 32 == 0) atomicSub(&head()->multiplies, 1u);

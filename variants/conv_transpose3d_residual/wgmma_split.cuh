@@ -4,10 +4,7 @@
 
 #include "variants/conv_transpose3d_residual/wgmma_fetch.cuh"
 
-// All splitting threads meet.
-__device__ inline void splitters_meet() {
-  asm volatile("bar.sync 1, %0;" ::"n"(splitters) : "memory");
-}
+constexpr u32 splitters_barrier = 1;
 
 #if FUSEBENCH_TF32
 // Four positions of a channel, which lie 128 bytes apart.
@@ -15,8 +12,7 @@ __device__ inline void store_transposed(u32 to, float4 v) {
   const float(&values)[4] = reinterpret_cast<const float(&)[4]>(v);
 #pragma unroll
   for (u32 j = 0; j < 4; ++j) {
-    asm volatile("st.shared.b32 [%0], %1;" ::"r"((to ^ j * 16) + j * 128), "r"(to_tf32(values[j]))
-                 : "memory");
+    store_shared((to ^ j * 16) + j * 128, to_tf32(values[j]));
   }
 }
 #endif
@@ -42,9 +38,7 @@ __device__ inline void bring_unit(const Arguments& a, u32 place, u32 unit, u32 t
     }
 #pragma unroll
     for (u32 j = 0; j < together; ++j) {
-      asm volatile("st.shared.f32 [%0], %1;" ::"r"(to + swizzled_128(i + j, column * 4)),
-                   "f"(values[j])
-                   : "memory");
+      store_shared(to + swizzled_128(i + j, column * 4), __float_as_uint(values[j]));
     }
   }
   __syncwarp();
@@ -83,7 +77,7 @@ __device__ inline void split_plane(const Arguments& a, u32 slot, u32 plane, bool
     float4 first = load_shared(from);
     float4 second = load_shared(from ^ second_on * 4);
 #if FUSEBENCH_TF32
-    splitters_meet();
+    named_barrier_sync<splitters>(splitters_barrier);
     // 16 positions further the swizzle is the same; of four that follow each other it differs in two bits.
     store_transposed(to, first);
     store_transposed(to + second_on * 128, second);
@@ -106,23 +100,12 @@ __device__ inline void split_plane(const Arguments& a, u32 slot, u32 plane, bool
 }
 
 #if FUSEBENCH_SCALED
-// Whether it is so for any splitting thread. They meet.
-__device__ inline bool any_of_splitters(bool here) {
-  u32 any;
-  asm volatile("{ .reg .pred p, q;\n setp.ne.u32 p, %1, 0;\n"
-               "barrier.cta.red.or.pred q, 1, %2, p;\n selp.u32 %0, 1, 0, q; }"
-               : "=r"(any)
-               : "r"(u32(here)), "n"(splitters)
-               : "memory");
-  return any != 0;
-}
-
 // The exponent field for a plane of which each splitting thread has met some magnitudes; or unusable.
 __device__ inline u32 exponent_for(const Magnitudes& mine) {
   const Magnitudes of_warp = mine.of_warp();
   const u32 thread = thread_now() - first_splitter;
   if (thread % 32 == 0) head()->met[thread / 32] = of_warp;
-  splitters_meet();
+  named_barrier_sync<splitters>(splitters_barrier);
   Magnitudes all;
 #pragma unroll
   for (u32 i = 0; i < splitters / 32; ++i) all.meet(head()->met[i]);
@@ -156,7 +139,9 @@ __device__ inline void split(const Arguments& a) {
         met.meet_all(v);
         return make_float4(v.x * by, v.y * by, v.z * by, v.w * by);
       });
-      if (!any_of_splitters(exponent == unusable || !met.held_with(exponent))) break;
+      if (!named_barrier_or<splitters>(splitters_barrier,
+                                       exponent == unusable || !met.held_with(exponent)))
+        break;
       exponent = exponent_for(met);
       if (exponent == unusable) break;
     }
