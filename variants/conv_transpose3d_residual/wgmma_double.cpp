@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "harness/core/error.hpp"
-#include "harness/device/cuda/tensor_map.hpp"
 #include "variants/conv_transpose3d_residual/convolution.hpp"
 #include "variants/conv_transpose3d_residual/wgmma_passes.hpp"
 #include "variants/conv_transpose3d_residual/wgmma_work.hpp"
@@ -89,7 +88,8 @@ std::string kernel_name(const char* name, PassKind kind) {
 class WgmmaPlan final : public Plan {
  public:
   WgmmaPlan(const CudaRequest& request, const WgmmaVariant& variant)
-      : convolution_(request.convolution),
+      : device_(&request.device),
+        convolution_(request.convolution),
         tiles_(tiles_of(request.convolution)),
         modules_(request.modules),
         channel_blocks_(pieces(convolution_.out_channels, block_channels)),
@@ -125,7 +125,7 @@ class WgmmaPlan final : public Plan {
               (tiles_.runs > 0 ? tiles_.per_run.divisor : tiles_.depth.divisor));
     }
     // Else elements are loaded one by one.
-    maps_x_ = have_tensor_maps() && convolution_.input[2] % 4 == 0 &&
+    maps_x_ = request.device.has_tensor_maps() && convolution_.input[2] % 4 == 0 &&
               convolution_.in_channels * channel_bytes_of_x < most_mapped_stride;
     shape_ = {.blocks = static_cast<std::uint32_t>(blocks),
               .threads = 512,
@@ -162,7 +162,7 @@ class WgmmaPlan final : public Plan {
       const float* const x =
           tensors.input(tensor_x) + of.pass.first_channel * convolution_.input_positions();
       const bool mapped = aligned && maps_x_;
-      Arguments arguments = {mapped ? tensor_map(boxes_of_x(x, of.pass)) : TensorMap{},
+      Arguments arguments = {mapped ? device_->tensor_map(boxes_of_x(x, of.pass)) : TensorMap{},
                              tensors.output(),
                              x,
                              tensors.input(tensor_w) + of.pass.first_channel *
@@ -207,6 +207,7 @@ class WgmmaPlan final : public Plan {
     std::unique_ptr<CudaKernel> pack, convolve;
   };
 
+  CudaDevice* device_;
   ConvTranspose3d convolution_;
   Tiles tiles_;
   std::vector<std::shared_ptr<CudaModule>> modules_;

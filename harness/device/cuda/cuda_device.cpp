@@ -93,6 +93,9 @@ class HardwareDevice final : public CudaDevice {
 
   const DeviceTraits& traits() const override { return traits_; }
 
+  bool has_tensor_maps() const override { return have_tensor_maps(); }
+  TensorMap tensor_map(const TensorBoxes& boxes) override { return fusebench::tensor_map(boxes); }
+
   Buffer allocate(std::size_t bytes) override {
     CUdeviceptr address = 0;
     FUSEBENCH_CUDA(MemAlloc, &address, bytes == 0 ? 1 : bytes);

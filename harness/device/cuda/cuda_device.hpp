@@ -8,6 +8,7 @@
 #include <string>
 
 #include "harness/core/kernel.hpp"
+#include "harness/device/cuda/tensor_map.hpp"
 #include "harness/device/device.hpp"
 
 namespace fusebench {
@@ -59,6 +60,10 @@ class CudaDevice : public Device {
   /// Compiles for this device, or takes the result from the cache on disk, and loads; the last few stay
   /// loaded. Throws Error with the compiler's first message when it does not compile.
   [[nodiscard]] virtual std::shared_ptr<CudaModule> load(const KernelSpec& spec) = 0;
+  /// Whether tensor_map() makes any, as drivers since 12.0 do.
+  [[nodiscard]] virtual bool has_tensor_maps() const = 0;
+  /// As fusebench::tensor_map().
+  [[nodiscard]] virtual TensorMap tensor_map(const TensorBoxes& boxes) = 0;
   /// The CUstream that everything is enqueued on, for libraries and for plans of more than kernels.
   [[nodiscard]] virtual void* stream() const = 0;
   /// Kernels launched so far through CudaKernel, the harness's own among them, and library calls.
