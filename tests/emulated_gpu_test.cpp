@@ -1,6 +1,7 @@
 // The wgmma kernels without a GPU, on an emulated one, where whatever no barrier orders comes in any order. Catches wrong
 // values, a slot that is overwritten or read too early, a copy that nobody awaits, bytes that tensor cores read before they
-// are published, and deadlocks; not what a real GPU's caches, clocks and compiler do.
+// are published, and deadlocks. Not what a real GPU's caches, clocks and compiler do, nor how its tensor cores round sums; and
+// neither wgmma.fence, nor the fence behind mbarriers' initialisation, nor setmaxnreg, nor dependent launches are emulated.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -44,9 +45,10 @@ Problem problem_of(const std::string& sizes) {
   return convolution().parse_problem(sizes + doubling);
 }
 
-// Two calls, each scheduled in its own way: both right, and of equal bits. Else why not, or what was thrown.
+// Calls, each scheduled in its own way: all right, and of equal bits. Else why not, or what was thrown.
 std::optional<std::string> fault_of(const Variant& variant, const Configuration& configuration,
-                                    const Case& one, EmulatedGpu& gpu, std::uint64_t seed) {
+                                    const Case& one, EmulatedGpu& gpu, std::uint64_t seed,
+                                    int calls = 2) {
   const AcceptanceRule rule = one.inputs.exact_values
                                   ? AcceptanceRule{false, {0.0, 0.0}}
                                   : rule_of(convolution(), variant.info().precision);
@@ -57,10 +59,12 @@ std::optional<std::string> fault_of(const Variant& variant, const Configuration&
     const Verdict first = verify_once(candidate, bench, gpu, rule);
     if (!first.right) return first.reason;
     const std::uint64_t bits = bench.output_fingerprint();
-    bench.rearm();
-    const Verdict second = verify_once(candidate, bench, gpu, rule);
-    if (!second.right) return second.reason;
-    if (bench.output_fingerprint() != bits) return "other bits in another schedule";
+    for (int call = 1; call < calls; ++call) {
+      bench.rearm();
+      const Verdict again = verify_once(candidate, bench, gpu, rule);
+      if (!again.right) return again.reason;
+      if (bench.output_fingerprint() != bits) return "other bits in another schedule";
+    }
   } catch (const Error& error) {
     return error.what();
   }
@@ -146,7 +150,8 @@ TEST(EmulatedFormats, RoundAsDefined) {
   EXPECT_TRUE(std::isnan(emulation::float_of_bf16(emulation::bf16_of(NAN))));
 }
 
-// Planes that do not bear the power of two of the one before, mapped and not.
+// Planes that do not bear the power of two of the one before, mapped and not. Which segments a block takes must not show in
+// the bits.
 TEST(EmulatedScaledWgmma, IsRightWherePlanesChangeTheirScale) {
   const std::uint64_t seed = test::seed();
   EmulatedGpu gpu(processors, seed);
@@ -155,7 +160,7 @@ TEST(EmulatedScaledWgmma, IsRightWherePlanesChangeTheirScale) {
     for (const char* inputs : {"wide magnitudes in x", "bands of magnitudes in x", "NaN among x"}) {
       const Case one = with_inputs(problem_of(sizes), inputs);
       EXPECT_EQ(
-          fault_of(variant, variant.info().parameters.default_configuration(), one, gpu, seed),
+          fault_of(variant, variant.info().parameters.default_configuration(), one, gpu, seed, 4),
           std::nullopt)
           << one.name();
     }
@@ -183,8 +188,11 @@ TEST_P(MutatedWgmma, IsCaught) {
   const Variant& variant = variant_named(of.variant);
   const Problem problem = problem_of("n=2,ci=32,co=64,d=9,h=8,w=32");
   const Case one{problem, official_inputs(convolution(), problem), {}};
-  const auto fault =
-      fault_of(variant, variant.info().parameters.default_configuration(), one, gpu, seed);
+  // Each try has a schedule of its own.
+  std::optional<std::string> fault;
+  for (int i = 0; i < 8 && !fault; ++i) {
+    fault = fault_of(variant, variant.info().parameters.default_configuration(), one, gpu, seed);
+  }
   ASSERT_NE(fault, std::nullopt);
   EXPECT_TRUE(std::regex_search(*fault, std::regex(of.fault))) << *fault;
 }
@@ -198,6 +206,10 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         Mutation{"nothing_is_published", "cuda_wgmma_bf16x3", "wgmma_split.cuh",
                  "    publish_to_tensor_cores();\n", "", "did not publish"},
+        Mutation{"published_after_the_arrival", "cuda_wgmma_bf16x3", "wgmma_split.cuh",
+                 "    publish_to_tensor_cores();\n    barrier_arrive(ring.full_barrier());\n",
+                 "    barrier_arrive(ring.full_barrier());\n    publish_to_tensor_cores();\n",
+                 "did not publish"},
         Mutation{"slots_are_not_awaited", "cuda_wgmma_bf16x3", "wgmma_fetch.cuh",
                  "        wait_for_slot();\n", "", anything_wrong},
         Mutation{"raw_planes_are_not_awaited", "cuda_wgmma_bf16x3", "wgmma_split.cuh",

@@ -15,6 +15,7 @@
 #include "harness/core/error.hpp"
 #include "tests/emulation/copies.hpp"
 #include "tests/emulation/host_block.hpp"
+#include "tests/emulation/products.hpp"
 
 namespace fusebench::emulation {
 namespace {
@@ -35,6 +36,7 @@ void run_blocks(unsigned blocks, int processors, const std::function<void(unsign
         } catch (...) {
           const std::scoped_lock lock(mutex);
           if (!error) error = std::current_exception();
+          next = blocks;
         }
       }
     });
@@ -57,6 +59,7 @@ class EmulatedKernel final : public CudaKernel {
     run_blocks(shape.blocks, processors_, [&](unsigned block) {
       block_index = {block, 0, 0};
       grid_extent = {shape.blocks, 1, 1};
+      forget_products();
       HostBlock(shape.threads, of_launch + block).run([&] { entry_(args[0]); });
     });
   }

@@ -84,6 +84,11 @@ void HostBlock::run(const std::function<void()>& kernel) {
     while (std::gcd(stride, threads_) != 1) stride = static_cast<unsigned>(random_() % threads_);
     for (unsigned i = 0; i < threads_; ++i, thread = (thread + stride) % threads_) {
       Fiber& fiber = fibers_[thread];
+      if (fiber.away > 0) {
+        --fiber.away;
+        idle_rounds = 0;
+        continue;
+      }
       if (fiber.done || (fiber.ready && !fiber.ready())) continue;
       resume(thread);
       if (failure_) throw Error("block {}, thread {}: {}", block_index.x, thread, *failure_);
@@ -154,6 +159,7 @@ void HostBlock::sleep() {
 void HostBlock::dawdle() {
   if (random_() % 16 != 0) return;
   fibers_[running_].waits_for = "nothing";
+  fibers_[running_].away = random_() % 64 == 0 ? static_cast<unsigned>(random_() % 256) : 0;
   (void)swapcontext(&fibers_[running_].context, &scheduler_);
 }
 
@@ -214,6 +220,7 @@ void HostBlock::barrier_arrive(unsigned barrier, unsigned bytes_to_come) {
   it.bytes_to_come += bytes_to_come;
   --it.pending;
   end_phase_if_complete(it);
+  dawdle();
 }
 
 void HostBlock::barrier_complete(unsigned barrier, unsigned bytes) {

@@ -95,6 +95,7 @@ class HostBlock {
     std::function<bool()> ready;
     bool done = false;
     bool sleeps = false;
+    unsigned away = 0;                  // so many rounds more
     std::vector<unsigned> unpublished;  // words
   };
   struct Warp {

@@ -152,6 +152,8 @@ void commit_products() {
   if (HostBlock::current().toss()) finish_all_but(0);
 }
 
+void forget_products() { of_threads.assign(of_threads.size(), {}); }
+
 void wait_for_products(unsigned newest) {
   finish_all_but(newest);
   (void)HostBlock::current().exchange("wgmma.wait_group", 0);

@@ -16,6 +16,8 @@ enum class Operand { bf16, fp16, tf32 };
 /// the wait for its group.
 void begin_product(Operand operand, float* d, std::uint64_t a, std::uint64_t b, bool add);
 void commit_products();
+/// Before a block begins: one that failed may have left some, whose sums are no more.
+void forget_products();
 /// Waits for all groups but the newest so many. The warp meets.
 void wait_for_products(unsigned newest);
 

@@ -29,7 +29,7 @@ __device__ inline void fetch_plane(const Arguments& a, bool mixed, const Segment
   const u32 place = segment.first + plane * a.tiles.plane_items;
   head()->held[slot] =
       plane < segment.length ? place + segment.halved * halved_item : second_plane_only;
-  head()->place[slot] = place;
+  head()->place[slot] = plane == 0 ? place + segment_begins : place;
   if (a.mapped) {
     barrier_arrive_expecting(raw_barrier, plane_bytes);
     copy_tile_kept(Ring::plane_of(slot, mixed), a.x_map, item.w0, 0, item.h0, item.d + plane,

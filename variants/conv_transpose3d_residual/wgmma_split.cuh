@@ -71,7 +71,7 @@ __device__ inline void split_plane(const Arguments& a, u32 slot, u32 plane, bool
 #pragma unroll 1
   for (u32 unit = warp; unit < units; unit += warps) {
     if (!raw) {
-      bring_unit(a, *const_cast<volatile u32*>(&head()->place[slot]), unit,
+      bring_unit(a, *const_cast<volatile u32*>(&head()->place[slot]) & ~segment_begins, unit,
                  plane + unit * channels_8_bytes);
     }
     float4 first = load_shared(from);
@@ -130,8 +130,10 @@ __device__ inline void split(const Arguments& a) {
     const u32 plane = Ring::plane_of(ring.slot, mixed_now(a));
 #if FUSEBENCH_SCALED
     // A plane is scaled like the one before, and split once more where it does not bear that: its own exponent is known only
-    // when all of it has been met, and until then all would have to wait.
-    u32 exponent = before != unusable ? before : first_guess();
+    // when all of it has been met, and until then all would have to wait. Not across segments: a block takes whichever is next,
+    // and y's bits would depend on that.
+    const bool begins = *const_cast<volatile u32*>(&head()->place[ring.slot]) & segment_begins;
+    u32 exponent = before != unusable && !begins ? before : first_guess();
     for (bool raw = a.mapped != 0;; raw = false) {
       const float by = power_of_two(254u - exponent);
       Magnitudes met;

@@ -145,3 +145,5 @@ constexpr u32 second_plane_only = item_bits;
 constexpr u32 scale_changed = most_items;    // from the plane before
 constexpr u32 halved_item = 2 * most_items;  // both consumers do it, half of the parities each
 constexpr u32 no_more = 4 * most_items;
+// Beside `place`, of scaled operands: the first plane of a segment.
+constexpr u32 segment_begins = FUSEBENCH_SCALED ? 4 * most_items : 0;
